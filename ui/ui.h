@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT
+ * The dashboard: what a user sees and types while a session runs.
+ *
+ * It reads the model (src/model), copies the agent's cells out of the shared grid, and tells its
+ * host what the user wants. It decides nothing and opens nothing. The tty is read raw and written
+ * through a non-blocking queue, so a stuck terminal never blocks the loop. */
+#ifndef ZW_UI_UI_H
+#define ZW_UI_UI_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/ev/ev.h"
+#include "src/model/model.h"
+#include "ui/pane/grid.h"
+
+struct ui;
+
+/** What an answer was: kept with the record. */
+struct ui_answer {
+	uint64_t ask;             /* mdl_ask.id */
+	enum pol_verdict verdict; /* POL_ALLOW or POL_DENY */
+	unsigned scope;           /* ZW_SCOPE_* */
+	const char *note;         /* for the agent, "" = none; borrowed */
+	const char *key;          /* what was pressed: "n", "Enter", "y+docker"; borrowed */
+	const char *shown;        /* the question's text as it stood on screen; borrowed */
+	int64_t shown_ms;         /* how long */
+};
+
+/** What the dashboard asks of zwatch. All are called from the loop; @arg is ui_host.arg. */
+struct ui_host {
+	/** Bytes for the agent's pty, in order. The host buffers; see ui_input_pause(). */
+	void (*input)(void *arg, const void *bytes, size_t len);
+	/** The pane has this size now. */
+	void (*pane_resize)(void *arg, int rows, int cols);
+	/** The grid has been copied: zwatch-pane may go on. */
+	void (*frame_done)(void *arg);
+	/** The question is on screen (its clock stands) or no more (it runs again). */
+	void (*ask_open)(void *arg, uint64_t ask, bool is_open);
+	void (*answer)(void *arg, const struct ui_answer *answer);
+	/** Takes back the last allow of this session. Returns a sentence to show; static or model-owned. */
+	const char *(*undo)(void *arg);
+	void (*freeze)(void *arg, bool is_frozen);
+	void (*mode)(void *arg, enum pol_mode mode);
+	/** The user wants the agent to end (after typing the word). */
+	void (*stop_agent)(void *arg);
+	void *arg;
+};
+
+enum ui_layout { UI_LAYOUT_DASHBOARD, UI_LAYOUT_COLLAPSED };
+
+struct ui_config {
+	enum ui_layout layout;
+	bool is_ascii, has_colour, has_mouse;
+	int64_t arm_ms;             /* after the frame was written; 500 */
+	int64_t quiet_ms;           /* without a key; 300 */
+	const char *history_path;   /* of the store, for the history view; borrowed */
+	const char *agent_name;     /* shown in texts: "claude"; borrowed */
+	const char *const *warning; /* lines for the first frame, NULL-terminated; may be NULL */
+};
+
+/** A frame of the agent, as pane_frame tells it. The grid is readable until frame_done. */
+struct ui_frame {
+	int rows, cols, cursor_row, cursor_col;
+	int cursor_shape;    /* DECSCUSR 0 to 6 */
+	uint32_t modes;      /* enum pane_mode */
+	uint8_t kitty_flags, modify_other_keys;
+};
+
+/** Size of the pane in a terminal of @rows x @cols. Pure; at least 1 x 1. */
+void ui_pane_size(enum ui_layout layout, int rows, int cols, int *ret_rows, int *ret_cols);
+
+/**
+ * Takes the terminal @tty_fd (read and write, opened by the caller, stays the caller's): raw mode,
+ * alternate screen, first frame.
+ *
+ * @model, @grid, @host, @config's strings  borrowed until ui_free()
+ * Returns  0, or -errno / ZW_E_UNSUPPORTED: no usable terminal (TERM unknown, not a tty)
+ */
+int ui_new(struct zev_loop *loop, int tty_fd, struct mdl_session *model, struct pane_grid *grid,
+	   const struct ui_host *host, const struct ui_config *config, struct ui **ret);
+
+/** Restores the terminal: modes, cursor, main screen. NULL is ok. */
+void ui_free(struct ui *ui);
+
+/** Async-signal-safe: writes the bytes that make the terminal sane. For fatal signals only. */
+void ui_emergency_restore(void);
+
+/** The model changed: enum mdl_changed, or-ed. Drawn at the turn's end, at most 60 times a second. */
+void ui_changed(struct ui *ui, unsigned changed);
+/** A frame of the agent is in the grid; frame_done follows once it has been copied. */
+void ui_frame(struct ui *ui, const struct ui_frame *frame);
+/** The agent rang, or wants attention: shown on the status line, passed on as a bell. */
+void ui_note(struct ui *ui, unsigned kind, const char *text);
+/** A line on the event row: printable text, borrowed only during the call. */
+void ui_message(struct ui *ui, const char *text);
+/** The host's input buffer for the agent is full / has room again: reading the tty stops / goes on. */
+void ui_input_pause(struct ui *ui, bool is_full);
+/** SIGWINCH came. */
+void ui_resized(struct ui *ui);
+
+#endif
