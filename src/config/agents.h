@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ * What known agents need (data/agents), and what is hidden from all of them (data/credentials.json).
+ * Both are built into the program. */
+#ifndef ZW_CONFIG_AGENTS_H
+#define ZW_CONFIG_AGENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "src/config/places.h"
+
+/** A path for the sandbox; absolute, owned. */
+struct cfg_path {
+	char *path;
+	bool is_file;  /* a single file, else a folder */
+	char *initial; /* content to make it with when it is missing; NULL = make it empty */
+	char *why;     /* hidden: the reason, for the user; else "" */
+};
+
+struct cfg_paths {
+	struct cfg_path *list;
+	size_t n;
+};
+
+/** A site that the agent needs for its own work. */
+struct cfg_site {
+	char *site;   /* rule pattern, "api.anthropic.com:443" */
+	char *source; /* where its maker says so */
+};
+
+/** A preset; all owned. */
+struct cfg_agent {
+	char *name;    /* "claude" */
+	char *title;   /* "Claude Code" */
+	char *command; /* what to look for in PATH */
+	struct cfg_paths writable;    /* its own folders and files, writable, kept */
+	struct cfg_paths private_;    /* empty and writable inside, gone afterwards (tmpfs) */
+	struct cfg_site *sites;
+	size_t n_sites;
+	char **env;    /* NAME=VALUE to set, NULL at the end */
+	char **pass;   /* names of variables to pass on, NULL at the end; a trailing * is a prefix */
+};
+
+/**
+ * Preset by name with `~` expanded, everything of data/agents/base.json included.
+ *
+ * Returns    0 or ZW_E_NOT_FOUND
+ * Ownership  *ret by cfg_agent_free()
+ */
+int cfg_agent_find(const char *name, const struct cfg_places *places, struct cfg_agent **ret);
+/** What every program gets: the preset for `zwatch run`. Never fails. */
+struct cfg_agent *cfg_agent_base(const struct cfg_places *places);
+void cfg_agent_free(struct cfg_agent *a);
+
+/** Names of the presets, NULL at the end; static storage. For "did you mean" and completion. */
+const char *const *cfg_agent_names(void);
+
+/**
+ * What is hidden from @agent: credentials and zwatch's own files, in order, without what the agent
+ * needs itself (a path in or around its own writable ones is not hidden as a whole: only what
+ * belongs to others is). Paths that do not exist are listed too.
+ *
+ * Ownership  *ret by cfg_paths_fini()
+ */
+void cfg_hidden_paths(const struct cfg_places *places, const struct cfg_agent *agent,
+		      struct cfg_paths *ret);
+/** Files below hidden folders that may be read all the same (~/.ssh/known_hosts). As above. */
+void cfg_shown_paths(const struct cfg_places *places, struct cfg_paths *ret);
+void cfg_paths_fini(struct cfg_paths *p);
+
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT
+ * Settings of all layers, read into one struct and a list of rules.
+ *
+ * A file that is there and not right is an error, never "no rules". A missing file means defaults
+ * unless the user named it. Layers: /etc/zwatch/config.json, the user's file, the project's
+ * .zwatch.json (narrows only), options of this run. Lists add up; of single values the last layer
+ * wins. Every key has a row in keys.def. */
+#ifndef ZW_CONFIG_CONFIG_H
+#define ZW_CONFIG_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/config/places.h"
+#include "src/config/report.h"
+#include "src/policy/policy.h"
+
+#define CFG_SYSTEM_FILE  "/etc/zwatch/config.json"
+#define CFG_PROJECT_FILE ".zwatch.json"
+
+enum cfg_tls_sni { CFG_SNI_MUST_MATCH, CFG_SNI_OPTIONAL };
+enum cfg_tls_ech { CFG_ECH_GREASE_OK, CFG_ECH_DENY };
+enum cfg_dns_doh { CFG_DOH_BLOCK, CFG_DOH_FILTER };
+enum cfg_allow_sockets { CFG_SOCKETS_PROJECT, CFG_SOCKETS_PRIVATE };
+enum cfg_notify { CFG_NOTIFY_AUTO, CFG_NOTIFY_ALWAYS, CFG_NOTIFY_NEVER };
+enum cfg_panes { CFG_PANES_AUTO, CFG_PANES_BELOW, CFG_PANES_RIGHT, CFG_PANES_OFF };
+enum cfg_theme { CFG_THEME_TERMINAL, CFG_THEME_MONO };
+enum cfg_command_lines { CFG_LINES_MASKED, CFG_LINES_FULL, CFG_LINES_NONE };
+
+#define CFG_ARM_SECOND_KEY (-1) /* arm_ms: no delay, allowing needs Enter as well */
+
+/** A text from a settings file and where it stands; owned. */
+struct cfg_item {
+	char *text;
+	char *origin; /* "~/.config/zwatch/config.json:9", "--rw" */
+};
+
+struct cfg_items {
+	struct cfg_item *list;
+	size_t n;
+};
+
+struct cfg_ports {
+	uint16_t *list; /* owned; ascending, none twice */
+	size_t n;
+};
+
+struct cfg_flood {
+	int64_t n;
+	int64_t in_ms;
+};
+
+/** A socket listed by path, before anybody asked whether it is dangerous; owned. */
+struct cfg_socket {
+	char *listed; /* as written */
+	char *path;   /* absolute, /run for /var/run; or "@name" */
+	char *origin;
+	enum pol_layer layer;
+};
+
+/** `agents` entry; owned. */
+struct cfg_agent_entry {
+	char *name;
+	char *command;
+	char *preset;          /* name of a preset, "" = base */
+	char *import_settings; /* "ask", "on", "off" */
+};
+
+/** Effective settings. Strings and lists are owned; times in ms, 0 = no limit. */
+struct cfg {
+	enum pol_mode mode;
+	bool proxy_env;
+	char *upstream_proxy;
+	int tls_sni;       /* enum cfg_tls_sni */
+	int tls_ech;       /* enum cfg_tls_ech */
+	int dns_doh;       /* enum cfg_dns_doh */
+	int allow_sockets; /* enum cfg_allow_sockets */
+	int64_t limit_connections, limit_per_host, limit_new_per_second, limit_header_b;
+	int64_t timeout_resolve_ms, timeout_connect_ms, timeout_header_ms, timeout_tls_hello_ms,
+		timeout_idle_ms;
+	int64_t hold_site_ms, hold_socket_ms;
+	int64_t arm_ms; /* or CFG_ARM_SECOND_KEY */
+	int64_t repeat_to_session;
+	struct cfg_flood flood;
+	bool notify_bell;
+	int notify_osc, notify_desktop; /* enum cfg_notify */
+	char *notify_command;
+	int ui_panes; /* enum cfg_panes */
+	int ui_theme; /* enum cfg_theme */
+	bool ui_mouse, ui_review;
+	int64_t ui_scrollback_n;
+	int64_t history_keep_ms, history_max_b;
+	bool history_record_screen, history_required;
+	int history_command_lines; /* enum cfg_command_lines */
+
+	struct cfg_items dns_upstreams; /* checked, as written */
+	struct cfg_items dns_zones;     /* "corp.example=UPSTREAM", one per upstream */
+	struct cfg_items allow_private; /* for pol_private_add() */
+	struct cfg_items allow_write, deny_read, allow_read, deny_write; /* absolute paths */
+	struct cfg_items prefix_keys;
+	struct cfg_items redact_flags, redact_patterns;
+	struct cfg_ports local_ports, publish_ports;
+	struct cfg_agent_entry *agents;
+	size_t n_agents;
+
+	/* Rules of all layers; ids count from 1 in this list. Sockets of the settings are here as
+	 * allows without POL_RULE_DANGEROUS_OK, and in `sockets` for the warning. */
+	struct pol_rule *rules; /* strings owned */
+	size_t n_rules;
+	struct cfg_socket *sockets;
+	size_t n_sockets;
+
+	char *project_dir;  /* where the project begins: folder of .zwatch.json, git root or start_dir */
+	char *project_file; /* "" = none */
+};
+
+/** What to read. */
+struct cfg_source {
+	const char *system_file; /* NULL = CFG_SYSTEM_FILE */
+	const char *user_file;   /* --config or $ZWATCH_CONFIG: must be there; NULL = the usual place */
+	bool no_project;         /* --no-project */
+};
+
+/** Every default, no rule. Ownership: cfg_free(). */
+struct cfg *cfg_new(const struct cfg_places *places);
+void cfg_free(struct cfg *cfg);
+
+/**
+ * Reads all layers below the options. Findings go to @report; with an error among them no session
+ * may start (exit 4).
+ *
+ * Returns    0 or ZW_E_CONFIG
+ * Ownership  *ret by cfg_free(), set in both cases so that everything can be shown
+ */
+int cfg_load(const struct cfg_places *places, const struct cfg_source *source, struct cfg **ret,
+	     struct cfg_report *report);
+
+/**
+ * Reads one text as a file of @layer into @cfg. Pure but for what the paths in it need.
+ *
+ * @shown  name of the file in messages
+ * @base   folder that relative paths start from
+ */
+void cfg_read_text(struct cfg *cfg, const struct cfg_places *places, enum pol_layer layer,
+		   const char *shown, const char *base, const char *text, size_t len,
+		   struct cfg_report *report);
+
+/** Options of this run. */
+enum cfg_option {
+	CFG_OPT_MODE,       /* --mode WORD */
+	CFG_OPT_ALLOW,      /* --allow HOST[:PORT] */
+	CFG_OPT_DENY,       /* --deny HOST[:PORT] */
+	CFG_OPT_ALLOW_UNIX, /* --allow-unix PATH */
+	CFG_OPT_RO,         /* --ro PATH */
+	CFG_OPT_RW,         /* --rw PATH */
+	CFG_OPT_HIDE,       /* --hide PATH */
+	CFG_OPT_HOLD,       /* --hold SECONDS */
+};
+/** Adds one. A bad value becomes an error in @report, with the option as its file. */
+void cfg_option(struct cfg *cfg, const struct cfg_places *places, enum cfg_option option,
+		const char *value, struct cfg_report *report);
+
+/**
+ * Adds a rule; the strings are copied and the host of a site goes through IDNA first. Gives it the
+ * next id.
+ *
+ * Returns  0 or what pol_rule_check() says; *ret_why is its text then
+ */
+int cfg_rule_add(struct cfg *cfg, const struct pol_rule *rule, const char **ret_why);
+
+/** Puts mode, rules and private names into a policy; they were checked. */
+void cfg_fill(const struct cfg *cfg, struct policy *policy);
+
+/** `agents` entry by name, NULL = none. */
+const struct cfg_agent_entry *cfg_agent_entry(const struct cfg *cfg, const char *name);
+
+/* -- values, each with its own tests ------------------------------------------------------------ */
+
+/** "500ms" "5s" "2m" "1h" "90d" "0"; result in ms. Returns 0, ZW_E_SYNTAX, ZW_E_TOOBIG. */
+int cfg_parse_duration(const char *s, int64_t *ret_ms);
+/** "500M" "2G" "64K" "1048576" "0", powers of 1024; result in bytes. As above. */
+int cfg_parse_size(const char *s, int64_t *ret_b);
+/** "8 in 10s". As above. */
+int cfg_parse_flood(const char *s, struct cfg_flood *ret);
+/** C-], C-a, M-x, F1 to F12. Returns 0 or ZW_E_SYNTAX. */
+int cfg_check_key(const char *s);
+/** An upstream of DNS as keys.def has it. Returns 0 or ZW_E_SYNTAX, *ret_why says what. */
+int cfg_check_upstream(const char *s, const char **ret_why);
+/**
+ * A site pattern with its host in ASCII (RFC 5891, UTS 46 non-transitional): "bücher.example:443"
+ * becomes "xn--bcher-kva.example:443". `*.` in front, a port behind and IP literals stay.
+ *
+ * Returns  0 or ZW_E_SYNTAX, *ret_why says what. Ownership: caller frees *ret
+ */
+int cfg_site_to_ascii(const char *s, char **ret, const char **ret_why);
+
+/* -- the table, for help, `config show` and tests ----------------------------------------------- */
+
+struct cfg_key {
+	const char *path;
+	const char *fallback; /* default as JSON text or, for a scalar, without quotes */
+	const char *type;     /* "DURATION" … as in keys.def */
+	const char *choices;
+	const char *help;
+	bool is_now;          /* in force in this release */
+	bool is_narrow;       /* may stand in a project file */
+};
+/** All keys in the table's order; static storage. */
+const struct cfg_key *cfg_keys(size_t *ret_n);
+
+#endif
