@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT
+ * The terminal that an agent talks to: bytes in, a grid of cells, replies and events out.
+ *
+ * A VT220 with what xterm, kitty and others added and agents ask for: true colour, all underlines,
+ * alternate screens, synchronized output, bracketed paste, focus and mouse modes, kitty keys.
+ * Pure: no I/O, no clock, no signals. Any bytes are safe: every size is bounded, no reply holds
+ * text that the child chose, and nothing is handed on but cells, numbers and filtered strings.
+ *
+ * Left out on purpose: answers about the title, the clipboard and graphics (the child could make
+ * them say what it likes to whoever reads the terminal next), C1 controls, VT52, printing, DECLRMM,
+ * reflow on resize.
+ *
+ * Where terminals differ, it does as xterm.js does, the one that agents are developed with. */
+#ifndef ZW_UI_PANE_VT_H
+#define ZW_UI_PANE_VT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/buf.h"
+#include "ui/pane/grid.h"
+
+#define PANE_VT_REPLY_MAX_B (64u << 10)
+#define PANE_VT_TITLE_MAX   256 /* characters */
+#define PANE_VT_NOTE_MAX    256
+
+struct pane_vt;
+
+/** What the child did that is not on the screen. Texts are UTF-8, filtered, and live for the call.
+ * Every slot must be set. */
+struct pane_vt_events {
+	void (*on_title)(void *arg, const char *title);
+	void (*on_bell)(void *arg);
+	/** OSC 9 and OSC 777. @title may be "". */
+	void (*on_note)(void *arg, const char *title, const char *text);
+	/** OSC 9;4. @state 0 none, 1 normal, 2 error, 3 busy, 4 paused; @percent 0 to 100. */
+	void (*on_progress)(void *arg, unsigned state, unsigned percent);
+	/** OSC 52 was refused: the child wanted to read or to set the clipboard (@len_b of base64). */
+	void (*on_clipboard)(void *arg, bool is_read, size_t len_b);
+};
+
+struct pane_vt_config {
+	unsigned rows, cols;       /* clamped to 1 and 2 up to PANE_ROWS_MAX, PANE_COLS_MAX */
+	unsigned cell_w, cell_h;   /* pixels of a cell, for 14t and 16t; 0 = a usual size */
+	uint32_t fg_rgb, bg_rgb;   /* 0xrrggbb, to answer OSC 10 and 11 */
+	bool has_kitty;            /* answer kitty keyboard queries */
+};
+
+/** Everything about the terminal that is not a cell. */
+struct pane_vt_state {
+	unsigned rows, cols;
+	unsigned cursor_row, cursor_col; /* from 0, always inside */
+	uint8_t cursor_shape;            /* DECSCUSR, 0 to 6 */
+	uint8_t kitty_flags;
+	uint8_t modify_other_keys; /* 0 to 3 */
+	uint32_t modes;            /* enum pane_mode, or-ed */
+};
+
+/**
+ * @config, @events  config is copied, events borrowed
+ * Ownership         caller, pane_vt_free(); NULL is ok there
+ */
+struct pane_vt *pane_vt_new(const struct pane_vt_config *config, const struct pane_vt_events *events,
+			    void *arg);
+void pane_vt_free(struct pane_vt *vt);
+
+/**
+ * Feeds what the child printed.
+ *
+ * @now_ms   any monotonic clock; only dates the begin of a synchronized block
+ * Returns   bytes taken: @len, or fewer: a synchronized block (?2026) ended there. That is the
+ *           moment to take a frame; then feed the rest
+ */
+size_t pane_vt_feed(struct pane_vt *vt, const void *bytes, size_t len, int64_t now_ms);
+
+/**
+ * Changes the size as xterm does: rows are cut below the cursor first and then at the top, columns
+ * at the right; what is new is blank. Margins are reset. Sizes are clamped as in the config.
+ */
+void pane_vt_resize(struct pane_vt *vt, unsigned rows, unsigned cols);
+
+/** Answers for the child, to be written to it and consumed. Over the maximum they are dropped. */
+struct zw_buf *pane_vt_replies(struct pane_vt *vt);
+
+/** @now_ms of the feed in which the open synchronized block began, -1 = none is open. */
+int64_t pane_vt_sync_since(const struct pane_vt *vt);
+/** Closes an open block that lasted too long; DECRQM then says so too. */
+void pane_vt_sync_end(struct pane_vt *vt);
+
+void pane_vt_state(const struct pane_vt *vt, struct pane_vt_state *ret);
+
+/** Whether cells changed since the last pane_vt_publish(). */
+bool pane_vt_is_dirty(const struct pane_vt *vt);
+
+/**
+ * Copies the rows that changed into the shared grid and marks them there; other rows' marks are
+ * cleared. The first call, and the first after a change of size, copies all.
+ *
+ * Returns  number of rows copied
+ */
+unsigned pane_vt_publish(struct pane_vt *vt, struct pane_grid *grid);
+
+/** One row of the screen as the grid shows it. @row < rows; @out has room for cols cells. */
+void pane_vt_copy_row(const struct pane_vt *vt, unsigned row, struct pane_cell *out);
+
+#endif
