@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ * Landlock of the agent: the kernel's own fence behind the mount namespace. It keeps descriptors
+ * that come in from outside from opening anything, keeps sockets out of folders that host programs
+ * look into, and keeps signals and ptrace away from zwatch-init.
+ *
+ * Needs libc only: zwatch-init links it too. */
+#ifndef ZW_SANDBOX_LANDLOCK_H
+#define ZW_SANDBOX_LANDLOCK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* From this ABI on (5.19) files may be moved between folders; older ones break too much. */
+#define SB_LANDLOCK_ABI_MIN 2
+
+/** ABI version of the running kernel, 0 = no Landlock. */
+int sb_landlock_abi(void);
+
+/** All file system rights that @abi knows. */
+uint64_t sb_landlock_fs_all(int abi);
+
+/**
+ * Fences the calling thread for good. NO_NEW_PRIVS must be set.
+ *
+ * @abi             as sb_landlock_abi() says, at least SB_LANDLOCK_ABI_MIN
+ * @socket_dirs     NUL behind each, @socket_dirs_len bytes: where sockets may be made; one that
+ *                  does not exist is left out
+ * Returns          0 or -errno
+ */
+int sb_landlock_agent(int abi, const char *socket_dirs, size_t socket_dirs_len);
+
+/**
+ * Fences a helper: all files refused but those beneath @dir (NULL = none), and abstract sockets and
+ * signals to outside.
+ *
+ * Returns  0, -errno, or -ENOSYS without Landlock
+ */
+int sb_landlock_helper(const char *dir);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ * The network inside: loopback, one fake range, and sockets that zwatch listens on.
+ *
+ * A short-lived child joins the sandbox's user and network namespace from outside, since a socket
+ * keeps the namespace it was made in: the proxy accepts inside and dials outside, and no process
+ * of zwatch's network side lives in the sandbox. */
+#ifndef ZW_SANDBOX_NETNS_H
+#define ZW_SANDBOX_NETNS_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "sandbox/failure.h"
+
+#define SB_NET_ADDR		0xc613fffeu /* 198.19.255.254, host order: zwatch's own address inside */
+#define SB_NET_FAKE		0xc6120000u /* 198.18.0.0: fake addresses of names, host order */
+#define SB_NET_FAKE_BITS	15
+#define SB_NET_HTTP_PORT	3128
+#define SB_NET_SOCKS_PORT	1080
+#define SB_NET_TRANSPARENT_PORT 15001
+#define SB_NET_DNS_ADDR		0x7f000001u /* 127.0.0.1 */
+
+/** Sockets made inside; non-blocking, close-on-exec. */
+enum sb_net_sock {
+	SB_NET_HTTP,	    /* TCP listener SB_NET_ADDR:SB_NET_HTTP_PORT */
+	SB_NET_SOCKS,	    /* TCP listener SB_NET_ADDR:SB_NET_SOCKS_PORT */
+	SB_NET_TRANSPARENT, /* TCP listener SB_NET_ADDR:SB_NET_TRANSPARENT_PORT */
+	SB_NET_DNS_UDP,	    /* SB_NET_DNS_ADDR:53 */
+	SB_NET_DNS_TCP,	    /* TCP listener SB_NET_DNS_ADDR:53 */
+	SB_NET_DIAG,	    /* NETLINK_SOCK_DIAG: lists the sandbox's sockets only */
+	SB_NET_MAX
+};
+
+struct sb_netns {
+	pid_t pid; /* the child, 0 = none */
+	int ctl;   /* seqpacket to it, -1 = none */
+};
+
+/** Forks the child, which waits for a pid. Returns 0 or -errno. The caller must be able to fork:
+ * only async-signal-safe calls are made in the child. */
+int sb_netns_start(struct sb_netns *ret);
+
+/** Tells the child which process to join; its network must be up. Returns 0 or -errno. */
+int sb_netns_join(struct sb_netns *n, pid_t pid);
+
+/**
+ * Takes the sockets (n->ctl is readable) and ends the child.
+ *
+ * @ret  SB_NET_MAX descriptors; written on success only. Ownership: caller closes
+ * Returns  0, or < 0 with *ret_failure filled
+ */
+int sb_netns_take(struct sb_netns *n, int ret[SB_NET_MAX], struct sb_failure *ret_failure);
+
+/** Kills and reaps the child if it is there, closes the channel. */
+void sb_netns_fini(struct sb_netns *n);
+
+#endif

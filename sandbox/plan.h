@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT
+ * The plan of a sandbox: everything that decides how it looks, and the pure function that turns it
+ * into bwrap's arguments.
+ *
+ * Files inside: the system read-only, own /proc, /dev (with devpts), /tmp, /var/tmp and /run; the
+ * home read-only; the project and the writable paths as they are. Of two paths the deeper one
+ * wins, on the same path the stricter one (hidden, private, read-only, writable): so a hidden
+ * folder inside a writable project is hidden (and stays so). */
+#ifndef ZW_SANDBOX_PLAN_H
+#define ZW_SANDBOX_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "sandbox/failure.h"
+#include "src/base/buf.h"
+
+struct sb_plan {
+	char *const *argv;   /* the agent; NULL-terminated, argv[0] is looked up in env's PATH */
+	char *const *env;    /* "NAME=value", NULL-terminated; the agent gets these and no others */
+	const char *cwd;     /* absolute; where the agent starts */
+	const char *project; /* absolute; writable */
+	const char *home;    /* absolute */
+	uid_t uid;	     /* the user's own, as outside */
+	gid_t gid;
+
+	/* Absolute paths, NULL-terminated; NULL = none. What does not exist is left out. */
+	const char *const *writable;
+	const char *const *read_only; /* inside a writable one */
+	const char *const *hidden;    /* folder: empty; file: empty and read-only */
+	const char *const *fresh;     /* private: an empty, writable folder of this sandbox */
+
+	bool project_holds_sockets; /* false: filesystem.allowSockets is "private" */
+
+	bool want_pty; /* true: a terminal of rows x cols; false: stdio is passed through */
+	unsigned short rows, cols;
+	int stdio[3]; /* borrowed; used without want_pty */
+
+	const char *bwrap; /* path of the program */
+	const char *init;  /* path of zwatch-init */
+};
+
+/** How a path looks inside. Stricter ones later: on the same path the last one wins. */
+enum sb_place_kind { SB_PLACE_WRITABLE, SB_PLACE_READ_ONLY, SB_PLACE_FRESH, SB_PLACE_HIDDEN };
+
+struct sb_place {
+	char *path; /* owned; canonical, absolute */
+	enum sb_place_kind kind;
+	bool is_dir;
+};
+
+/** The plan after a look at the real file system (sandbox/survey.h). */
+struct sb_layout {
+	struct sb_place *places; /* owned; parents before children after sb_layout_order() */
+	size_t n_places;
+	char *cwd;	   /* owned; canonical */
+	char *project;	   /* owned; canonical */
+	char *runtime_dir; /* owned; /run/user/UID */
+	char *resolv_conf; /* owned; where the name server's file is mounted, NULL = not needed */
+	char *nsswitch;	   /* owned; likewise */
+};
+
+void sb_layout_fini(struct sb_layout *l);
+
+/** Appends a place. @path is copied. */
+void sb_layout_add(struct sb_layout *l, const char *path, enum sb_place_kind kind, bool is_dir);
+
+/**
+ * Puts parents before children, keeps the strictest of equal paths, and drops hidden places that
+ * lie in a folder that is empty anyway. Pure. @l->places is canonical already.
+ */
+void sb_layout_order(struct sb_layout *l);
+
+/** Descriptors that bwrap inherits and names in its arguments. */
+struct sb_plan_fds {
+	int resolv_conf, nsswitch; /* content of the two files; -1 when the layout wants none */
+	const int *empty;	   /* one for each hidden file, each at end of file */
+	size_t n_empty;
+};
+
+/** Number of hidden files in @l, each of which needs an empty descriptor. */
+size_t sb_layout_n_empty(const struct sb_layout *l);
+
+/**
+ * Options of bwrap for this plan, NUL behind each, as `bwrap --args FD` reads them. Pure.
+ *
+ * @l    ordered
+ * @ret  empty buffer; appended to
+ * Returns  0 or ZW_E_TOOBIG
+ */
+int sb_plan_args(const struct sb_plan *p, const struct sb_layout *l, const struct sb_plan_fds *fds,
+		 struct zw_buf *ret);
+
+/**
+ * Folders in which the agent may make sockets, NUL behind each. Pure.
+ * Returns  0 or ZW_E_TOOBIG
+ */
+int sb_plan_socket_dirs(const struct sb_plan *p, const struct sb_layout *l, struct zw_buf *ret);
+
+#endif
