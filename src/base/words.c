@@ -51,3 +51,13 @@ const char *zw_res_status_word(unsigned value)
 {
 	return word_of(ZW_FIRST_RES_STATUS, value);
 }
+
+const char *zw_risk_word(unsigned value)
+{
+	return word_of(ZW_FIRST_RISK, value);
+}
+
+const char *zw_mode_word(unsigned value)
+{
+	return word_of(ZW_FIRST_MODE, value);
+}

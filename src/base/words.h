@@ -20,6 +20,8 @@ enum zw_word_row {
 #define ZW_FIRST_NOTE_KIND  ZW_ROW_NOTE_KIND_BELL
 #define ZW_FIRST_SCOPE      ZW_ROW_SCOPE_ONCE
 #define ZW_FIRST_RES_STATUS ZW_ROW_RES_STATUS_OK
+#define ZW_FIRST_RISK       ZW_ROW_RISK_HARMLESS
+#define ZW_FIRST_MODE       ZW_ROW_MODE_WATCH
 
 enum zw_word_value {
 #include "src/base/words.def"
@@ -34,5 +36,7 @@ const char *zw_via_word(unsigned value);
 const char *zw_note_kind_word(unsigned value);
 const char *zw_scope_word(unsigned value);
 const char *zw_res_status_word(unsigned value);
+const char *zw_risk_word(unsigned value);
+const char *zw_mode_word(unsigned value);
 
 #endif
