@@ -37,6 +37,13 @@ struct pol_host {
  */
 int pol_host_parse(const char *s, size_t len, struct pol_host *ret);
 
+/** Same host: same address, or same name. */
+bool pol_host_eq(const struct pol_host *a, const struct pol_host *b);
+/** Whether this is `localhost` or below it (RFC 6761): a loopback address without a lookup. */
+bool pol_host_is_localhost(const struct pol_host *h);
+/** An address as a host, its usual text as the name; IPv4-mapped IPv6 becomes IPv4. */
+void pol_host_from_addr(const struct pol_addr *a, struct pol_host *ret);
+
 /** What kind of place an address is; the first four words are refused unless a rule names it. */
 enum pol_addr_kind {
 	POL_ADDR_PUBLIC,

@@ -144,7 +144,19 @@ void pol_decide_socket(const struct policy *p, const struct pol_socket *s, struc
  */
 bool pol_private_is_allowed(const struct policy *p, const struct pol_host *host,
 			    const struct pol_addr *addr);
+/** Adds *.name, name, address or CIDR to these. Returns 0, ZW_E_SYNTAX, ZW_E_TOOBIG. */
 int pol_private_add(struct policy *p, const char *pattern);
+
+/**
+ * Decides on an address that a name, allowed by pol_decide_site(), was resolved to. In this order:
+ * a deny rule names the address → deny; a public address → allow; an allow rule names it with this
+ * port → allow; it is private and `network.allowPrivate` has the name or the address → allow; else
+ * deny by ZW_BY_ADDRESS, with a reason. A name in allowPrivate opens POL_ADDR_PRIVATE alone: never
+ * loopback, metadata or the like. To be asked for every address, before it is dialled.
+ */
+void pol_decide_resolved(const struct policy *p, const struct pol_host *host,
+			 const struct pol_addr *addr, uint16_t port, const char *program,
+			 struct pol_decision *ret);
 
 /* -- from and to messages: how zwatch feeds the deciding processes ------------------------------ */
 
