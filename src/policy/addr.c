@@ -16,13 +16,13 @@ struct net {
 #define LO(g) (uint8_t)((g)&0xff)
 
 static const struct net nets[] = {
-#define ZW_NET4(a, b, c, d, bits, kind, source)                                                    \
+#define ZW_NET4(a, b, c, d, bits, kind, source) \
 	{{POL_FAMILY_V4, {a, b, c, d}}, bits, POL_ADDR_##kind},
-#define ZW_NET6(a, b, c, d, e, f, g, h, bits, kind, source)                                        \
-	{{POL_FAMILY_V6,                                                                           \
-	  {HI(a), LO(a), HI(b), LO(b), HI(c), LO(c), HI(d), LO(d), HI(e), LO(e), HI(f), LO(f),     \
-	   HI(g), LO(g), HI(h), LO(h)}},                                                           \
-	 bits,                                                                                     \
+#define ZW_NET6(a, b, c, d, e, f, g, h, bits, kind, source)                                    \
+	{{POL_FAMILY_V6,                                                                       \
+	  {HI(a), LO(a), HI(b), LO(b), HI(c), LO(c), HI(d), LO(d), HI(e), LO(e), HI(f), LO(f), \
+	   HI(g), LO(g), HI(h), LO(h)}},                                                       \
+	 bits,                                                                                 \
 	 POL_ADDR_##kind},
 #include "src/policy/addr.def"
 #undef ZW_NET4
@@ -53,27 +53,44 @@ static enum pol_addr_kind by_table(const struct pol_addr *a)
 }
 
 /* The IPv4 address at @b, each byte turned by @mask. */
-static enum pol_addr_kind inner(const uint8_t *b, uint8_t mask)
+static struct pol_addr v4_at(const uint8_t *b, uint8_t mask)
 {
 	struct pol_addr v4 = {.family = POL_FAMILY_V4};
 
 	for (unsigned i = 0; i < 4; i++)
 		v4.b[i] = b[i] ^ mask;
+	return v4;
+}
+
+static enum pol_addr_kind inner(const uint8_t *b, uint8_t mask)
+{
+	struct pol_addr v4 = v4_at(b, mask);
+
 	return by_table(&v4);
+}
+
+bool pol_addr_unwrap(const struct pol_addr *a, struct pol_addr *ret)
+{
+	static const struct pol_addr mapped = {POL_FAMILY_V6, {[10] = 0xff, [11] = 0xff}};
+	static const struct pol_addr nat64 = {POL_FAMILY_V6, {0, 0x64, 0xff, 0x9b}};
+
+	if (!pol_addr_in(a, &mapped, 96) && !pol_addr_in(a, &nat64, 96))
+		return false;
+	*ret = v4_at(a->b + 12, 0);
+	return true;
 }
 
 enum pol_addr_kind pol_addr_classify(const struct pol_addr *a)
 {
-	static const struct pol_addr mapped = {POL_FAMILY_V6, {[10] = 0xff, [11] = 0xff}};
-	static const struct pol_addr nat64 = {POL_FAMILY_V6, {0, 0x64, 0xff, 0x9b}};
 	static const struct pol_addr six_to_four = {POL_FAMILY_V6, {0x20, 0x02}};
 	static const struct pol_addr teredo = {POL_FAMILY_V6, {0x20, 0x01}};
 	enum pol_addr_kind kind = POL_ADDR_PUBLIC;
+	struct pol_addr v4;
 
 	if (a->family == POL_FAMILY_NONE)
 		return POL_ADDR_SPECIAL;
-	if (pol_addr_in(a, &mapped, 96) || pol_addr_in(a, &nat64, 96))
-		return inner(a->b + 12, 0);
+	if (pol_addr_unwrap(a, &v4))
+		return by_table(&v4);
 	if (pol_addr_in(a, &six_to_four, 16)) {
 		kind = inner(a->b + 2, 0);
 	} else if (pol_addr_in(a, &teredo, 32)) {

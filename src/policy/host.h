@@ -20,8 +20,9 @@ struct pol_addr {
 
 /** A host as a client may name it. */
 struct pol_host {
-	char name[POL_HOST_MAX + 1]; /* lower case, no trailing dot; of an address: its usual text */
-	struct pol_addr addr;        /* family NONE for a name */
+	char name[POL_HOST_MAX +
+		  1];	      /* lower case, no trailing dot; of an address: its usual text */
+	struct pol_addr addr; /* family NONE for a name */
 };
 
 /**
@@ -51,7 +52,7 @@ enum pol_addr_kind {
 	POL_ADDR_PRIVATE,  /* RFC 1918, RFC 6598, ULA, link-local, and what wraps one of these */
 	POL_ADDR_METADATA, /* 169.254.169.254 and its like */
 	POL_ADDR_SPECIAL,  /* multicast, documentation, reserved, this network */
-	POL_ADDR_FAKE,     /* 198.18.0.0/15: zwatch's own answers inside */
+	POL_ADDR_FAKE,	   /* 198.18.0.0/15: zwatch's own answers inside */
 };
 
 /**
@@ -60,6 +61,12 @@ enum pol_addr_kind {
  * judged by what is inside.
  */
 enum pol_addr_kind pol_addr_classify(const struct pol_addr *a);
+/**
+ * The IPv4 address that is really meant by an IPv4-mapped or NAT64 (64:ff9b::/96) address.
+ *
+ * Returns  whether @a is one; @ret is written only then
+ */
+bool pol_addr_unwrap(const struct pol_addr *a, struct pol_addr *ret);
 /** Word for a record or a reason: "private address". Static storage. */
 const char *pol_addr_kind_word(enum pol_addr_kind kind);
 

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+#include "src/policy/rules.h"
+
+#include "src/base/mem.h"
+#include "src/base/words.h"
+
+/* What is looked for in the rules about sites. */
+struct wanted {
+	enum pol_action action;
+	uint16_t port; /* 0 = any */
+	const char *program;
+};
+
+static bool port_is_meant(const struct pol_entry *e, uint16_t port)
+{
+	switch (e->ports) {
+	case POL_PORTS_ALL:
+		return true;
+	case POL_PORTS_WEB:
+		return port == 80 || port == 443 || port == 0;
+	case POL_PORTS_ONE:
+		return port == e->port || port == 0;
+	}
+	return false;
+}
+
+/* Of an unknown program nobody knows that it is another: it takes every deny, and no allow that was
+ * given to one program. */
+static bool program_is_meant(const struct pol_rule *r, const char *program)
+{
+	if (r->program[0] == '\0')
+		return true;
+	if (program == NULL || program[0] == '\0')
+		return r->action == POL_ACTION_DENY;
+	return strcmp(r->program, program) == 0;
+}
+
+static const struct pol_entry *pick(const struct pol_entry *e, const struct wanted *w)
+{
+	for (; e != NULL; e = pol_entry_next(e)) {
+		if (e->rule.action == w->action && port_is_meant(e, w->port) &&
+		    program_is_meant(&e->rule, w->program))
+			return e;
+	}
+	return NULL;
+}
+
+static const struct pol_entry *find_by_name(const struct policy *p, const char *name,
+					    const struct wanted *w)
+{
+	const struct pol_entry *e = pick(pol_entry_find(p, POL_KEY_NAME, name, strlen(name)), w);
+
+	for (const char *dot = strchr(name, '.'); e == NULL && dot != NULL;
+	     dot = strchr(dot + 1, '.'))
+		e = pick(pol_entry_find(p, POL_KEY_SUBDOMAINS, dot + 1, strlen(dot + 1)), w);
+	return e;
+}
+
+/* The narrowest network first. @type: POL_KEY_NET or POL_KEY_PRIVATE_NET; without @w any entry. */
+static const struct pol_entry *find_by_addr(const struct policy *p, enum pol_key_type type,
+					    const struct pol_addr *a, const struct wanted *w)
+{
+	const uint32_t *n = a->family == POL_FAMILY_V4 ? p->n_v4 : p->n_v6;
+	const struct pol_entry *e = NULL;
+
+	if (a->family == POL_FAMILY_NONE)
+		return NULL;
+	for (int bits = a->family == POL_FAMILY_V4 ? 32 : 128; e == NULL && bits >= 0; bits--) {
+		uint8_t key[POL_KEY_NET_LEN];
+
+		if (n[bits] == 0)
+			continue;
+		pol_net_key(a, (unsigned)bits, key);
+		e = pol_entry_find(p, type, key, sizeof(key));
+		if (w != NULL)
+			e = pick(e, w);
+	}
+	return e;
+}
+
+/* A rule about 1.2.3.4 is about ::ffff:1.2.3.4 as well, which the kernel dials as the same. Through
+ * NAT64 it is the same place, but an allow of one way is none of the other. */
+static const struct pol_entry *find_addr_rule(const struct policy *p, const struct pol_addr *a,
+					      const struct wanted *w)
+{
+	const struct pol_entry *e = find_by_addr(p, POL_KEY_NET, a, w);
+	struct pol_addr v4;
+
+	if (e == NULL && pol_addr_unwrap(a, &v4) &&
+	    (w->action == POL_ACTION_DENY || a->b[10] == 0xff /* mapped */))
+		e = find_by_addr(p, POL_KEY_NET, &v4, w);
+	return e;
+}
+
+static const struct pol_entry *find_any_host(const struct policy *p, const struct wanted *w)
+{
+	return pick(pol_entry_find(p, POL_KEY_ANY_HOST, NULL, 0), w);
+}
+
+static void by_entry(const struct pol_entry *e, struct pol_decision *ret)
+{
+	*ret = (struct pol_decision){
+		.verdict = e->rule.action == POL_ACTION_ALLOW ? POL_ALLOW : POL_DENY,
+		.by = ZW_BY_RULE,
+		.rule = e->rule.id,
+		.origin = e->rule.origin,
+		.reason = e->rule.reason,
+	};
+}
+
+static void by_other(enum pol_verdict verdict, unsigned by, const char *reason,
+		     struct pol_decision *ret)
+{
+	*ret = (struct pol_decision){.verdict = verdict, .by = by, .origin = "", .reason = reason};
+}
+
+static const char *addr_reason(enum pol_addr_kind kind)
+{
+	switch (kind) {
+	case POL_ADDR_PUBLIC:
+		return "an address instead of a name, and no rule names it";
+	case POL_ADDR_LOOPBACK:
+		return "a loopback address, and no rule names it";
+	case POL_ADDR_PRIVATE:
+		return "a private address, and no rule names it";
+	case POL_ADDR_METADATA:
+		return "a cloud metadata address, and no rule names it";
+	case POL_ADDR_SPECIAL:
+		return "a reserved address, and no rule names it";
+	case POL_ADDR_FAKE:
+		return "a stand-in address of zwatch that belongs to no name";
+	}
+	return "";
+}
+
+/* A name below localhost is 127.0.0.1, whatever a resolver would say of it. */
+static const struct pol_addr loopback = {POL_FAMILY_V4, {127, 0, 0, 1}};
+
+static const struct pol_entry *find_site(const struct policy *p, const struct pol_host *host,
+					 const struct pol_addr *addr, const struct wanted *w)
+{
+	const struct pol_entry *e = NULL;
+
+	if (host->addr.family == POL_FAMILY_NONE)
+		e = find_by_name(p, host->name, w);
+	if (e == NULL && addr != NULL)
+		e = find_addr_rule(p, addr, w);
+	/* `*:port` allows names; addresses have to be named. It denies both. */
+	if (e == NULL && (addr == NULL || w->action == POL_ACTION_DENY))
+		e = find_any_host(p, w);
+	return e;
+}
+
+void pol_decide_site(const struct policy *p, const struct pol_host *host, uint16_t port,
+		     const char *program, struct pol_decision *ret)
+{
+	struct wanted w = {POL_ACTION_DENY, port, program};
+	const struct pol_addr *addr = NULL;
+	const struct pol_entry *e;
+
+	if (host->addr.family != POL_FAMILY_NONE)
+		addr = &host->addr;
+	else if (pol_host_is_localhost(host))
+		addr = &loopback;
+	e = find_site(p, host, addr, &w);
+	if (e == NULL) {
+		w.action = POL_ACTION_ALLOW;
+		e = find_site(p, host, addr, &w);
+	}
+	if (e != NULL)
+		by_entry(e, ret);
+	else if (addr != NULL)
+		by_other(POL_DENY, ZW_BY_ADDRESS, addr_reason(pol_addr_classify(addr)), ret);
+	else if (p->mode == POL_MODE_WATCH)
+		by_other(POL_ALLOW, ZW_BY_MODE, "", ret);
+	else if (p->mode == POL_MODE_GUARD)
+		by_other(POL_ASK, ZW_BY_MODE, "", ret);
+	else
+		by_other(POL_DENY, ZW_BY_MODE, "mode strict: no rule allows this site", ret);
+}
+
+static bool private_name_is_allowed(const struct policy *p, const char *name)
+{
+	if (pol_entry_find(p, POL_KEY_PRIVATE_NAME, name, strlen(name)) != NULL)
+		return true;
+	for (const char *dot = strchr(name, '.'); dot != NULL; dot = strchr(dot + 1, '.')) {
+		if (pol_entry_find(p, POL_KEY_PRIVATE_SUBDOMAINS, dot + 1, strlen(dot + 1)) != NULL)
+			return true;
+	}
+	return false;
+}
+
+static bool private_is_listed(const struct policy *p, const struct pol_host *host,
+			      const struct pol_addr *addr)
+{
+	if (find_by_addr(p, POL_KEY_PRIVATE_NET, addr, NULL) != NULL)
+		return true;
+	return pol_addr_classify(addr) == POL_ADDR_PRIVATE &&
+	       host->addr.family == POL_FAMILY_NONE && private_name_is_allowed(p, host->name);
+}
+
+bool pol_private_is_allowed(const struct policy *p, const struct pol_host *host,
+			    const struct pol_addr *addr)
+{
+	struct wanted w = {POL_ACTION_ALLOW, 0, ""};
+
+	return find_addr_rule(p, addr, &w) != NULL || private_is_listed(p, host, addr);
+}
+
+void pol_decide_resolved(const struct policy *p, const struct pol_host *host,
+			 const struct pol_addr *addr, uint16_t port, const char *program,
+			 struct pol_decision *ret)
+{
+	struct wanted w = {POL_ACTION_DENY, port, program};
+	enum pol_addr_kind kind = pol_addr_classify(addr);
+	const struct pol_entry *e = find_addr_rule(p, addr, &w);
+
+	w.action = POL_ACTION_ALLOW;
+	if (e == NULL)
+		e = find_addr_rule(p, addr, &w);
+	if (e != NULL)
+		by_entry(e, ret);
+	else if (kind == POL_ADDR_PUBLIC || private_is_listed(p, host, addr))
+		by_other(POL_ALLOW, ZW_BY_ADDRESS, "", ret);
+	else
+		by_other(POL_DENY, ZW_BY_ADDRESS, addr_reason(kind), ret);
+}
+
+static const struct pol_entry *find_socket(const struct policy *p, const struct pol_socket *s,
+					   enum pol_action action, bool is_dangerous)
+{
+	size_t len = s->path != NULL ? s->path_len : s->abstract_len;
+	const char *key = s->path != NULL ? pol_path_canonical(s->path, &len) : s->abstract;
+	const struct pol_entry *e = NULL;
+
+	if (key != NULL)
+		e = pol_entry_find(p, s->path != NULL ? POL_KEY_PATH : POL_KEY_ABSTRACT, key, len);
+	for (; e != NULL; e = pol_entry_next(e)) {
+		if (e->rule.action != action || !program_is_meant(&e->rule, s->program))
+			continue;
+		if (action == POL_ACTION_DENY || !is_dangerous ||
+		    (e->rule.flags & POL_RULE_DANGEROUS_OK && e->rule.layer != POL_LAYER_BUILTIN))
+			return e;
+	}
+	return NULL;
+}
+
+static void socket_by_mode(enum pol_mode mode, enum pol_risk risk, struct pol_decision *ret)
+{
+	bool is_dangerous = risk >= POL_RISK_HIGH;
+
+	if (mode == POL_MODE_WATCH && !is_dangerous)
+		by_other(POL_ALLOW, ZW_BY_MODE, "", ret);
+	else if (mode == POL_MODE_GUARD && risk == POL_RISK_HARMLESS)
+		by_other(POL_ALLOW, ZW_BY_MODE, "", ret);
+	else if (mode == POL_MODE_WATCH || mode == POL_MODE_GUARD)
+		by_other(POL_ASK, ZW_BY_MODE, "", ret);
+	else
+		by_other(POL_DENY, ZW_BY_MODE, "mode strict: no rule allows this socket", ret);
+}
+
+void pol_decide_socket(const struct policy *p, const struct pol_socket *s, struct pol_decision *ret,
+		       const struct pol_class **ret_class)
+{
+	const struct pol_class *class = pol_classify(p, s);
+	enum pol_risk risk = class != NULL ? class->risk : POL_RISK_LOW;
+	enum pol_treat treat = class != NULL ? class->treat : POL_TREAT_BY_RISK;
+	const struct pol_entry *e;
+
+	if (ret_class != NULL)
+		*ret_class = class;
+	if (treat == POL_TREAT_REFUSE) {
+		by_other(POL_DENY, ZW_BY_CATALOGUE, "zwatch's own sockets are never opened", ret);
+		return;
+	}
+	e = find_socket(p, s, POL_ACTION_DENY, false);
+	if (e == NULL && treat == POL_TREAT_NOT_THERE) {
+		by_other(POL_NOT_THERE, ZW_BY_CATALOGUE, "names are looked up through zwatch alone",
+			 ret);
+		return;
+	}
+	if (e == NULL)
+		e = find_socket(p, s, POL_ACTION_ALLOW, risk >= POL_RISK_HIGH);
+	if (e != NULL)
+		by_entry(e, ret);
+	else if (class == NULL && s->path == NULL)
+		by_other(POL_DENY, ZW_BY_CATALOGUE,
+			 "an abstract name that zwatch does not know is not opened", ret);
+	else
+		socket_by_mode(p->mode, risk, ret);
+}
