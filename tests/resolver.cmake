@@ -1,1 +1,6 @@
-# tests of resolver
+add_library(net_super STATIC ${CMAKE_CURRENT_SOURCE_DIR}/net/super.c)
+target_link_libraries(net_super PUBLIC zw_flags zw_ipc)
+add_executable(res_driver ${CMAKE_CURRENT_SOURCE_DIR}/net/res_driver.c)
+target_link_libraries(res_driver PRIVATE net_super)
+set_target_properties(res_driver PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+zw_script(net.resolver net net/resolver.sh)

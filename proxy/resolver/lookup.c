@@ -265,23 +265,28 @@ static void step(struct lookup *l)
 	}
 }
 
-static void on_step(void *arg)
+/* Who has not answered by now is asked last for a while, by other lookups too. */
+static void mark_slow(struct lookup *l)
 {
-	step(arg);
-}
-
-static void on_deadline(void *arg)
-{
-	struct lookup *l = arg;
 	struct attempt *a;
 
-	/* Who has not answered by now is asked last next time. */
 	LIST_FOREACH(a, &l->attempts, of_lookup) {
 		l->all->bad_until_ms[a->source] = zw_mono_ms() + BAD_MS;
 		l->failed_at = l->all->sources[a->source].text;
 		l->failed_how = ZW_RES_STATUS_TIMEOUT;
 	}
-	finish_failed(l, ZW_RES_STATUS_TIMEOUT);
+}
+
+static void on_step(void *arg)
+{
+	mark_slow(arg);
+	step(arg);
+}
+
+static void on_deadline(void *arg)
+{
+	mark_slow(arg);
+	finish_failed(arg, ZW_RES_STATUS_TIMEOUT);
 }
 
 /* -- the outside -------------------------------------------------------------------------------- */

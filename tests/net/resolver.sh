@@ -1,0 +1,56 @@
+#!/bin/bash
+# zwatch-resolver against unbound on loopback: answers, CNAMEs, negative answers, every way in which
+# a server may fail to be the right one, dead and stopped servers.
+. "$(dirname "$0")/zones.sh"
+for tool in unbound openssl; do command -v $tool >/dev/null || PATH=$PATH:/usr/sbin; done
+command -v unbound >/dev/null || skip "unbound is not installed"
+command -v openssl >/dev/null || skip "openssl is not installed"
+work=$(mktemp -d)
+trap 'stop_all; rm -rf "$work"' EXIT
+port=$((20000 + $$ % 20000))
+driver=$ZW_BIN/res_driver
+bad=0
+
+check() {
+	echo "-- $1"
+	shift
+	"$driver" "$ZW_BIN" "$@" || bad=1
+}
+
+make_certs
+make_zone
+unbound_start one $port
+unbound_start two $((port + 1))
+dot="tls://127.0.0.1:$port#dns.zw.test"
+dot2="tls://127.0.0.1:$((port + 1))#dns.zw.test"
+closed="tls://127.0.0.1:$((port + 2))#dns.zw.test;ca=$ca"
+
+check "name and authority" "$dot;ca=$ca" 4000 \
+	good.zw.test=ok,127.0.0.1 alias.zw.test=ok,127.0.0.1,+good.zw.test \
+	hop1.zw.test=ok,127.0.0.1,+hop2.zw.test,+hop3.zw.test,+web.zw.test \
+	"nothing.zw.test=no such name" "none.zw.test=no address" \
+	"loop1.zw.test=lookup failed" p-mapped.zw.test=ok,::ffff:10.0.0.1 \
+	"good.zw.test=ok,127.0.0.1<5" "nothing.zw.test=no such name<5"
+check "name and pin" "$dot;pin-sha256=$pin;ca=$ca" 4000 good.zw.test=ok,127.0.0.1
+check "pin alone" "tls://127.0.0.1:$port;pin-sha256=$pin" 4000 good.zw.test=ok,127.0.0.1
+before=$(grep -c good.zw.test "$work/one.log")
+check "wrong pin" "$dot;pin-sha256=$(head -c 32 /dev/zero | base64);ca=$ca" 4000 \
+	"good.zw.test=lookup failed<4500"
+check "wrong name" "tls://127.0.0.1:$port#other.zw.test;ca=$ca" 4000 \
+	"good.zw.test=lookup failed<4500"
+check "wrong authority" "$dot;ca=$work/other.pem" 4000 "good.zw.test=lookup failed<4500"
+check "authorities of the system" "$dot" 4000 "good.zw.test=lookup failed<4500"
+check "closed port" "$closed" 4000 "good.zw.test=lookup failed<4500"
+[ "$(grep -c good.zw.test "$work/one.log")" = "$before" ] ||
+	{ echo "FAIL a question went to a server that had not proven itself"; bad=1; }
+check "first one dead" "$(printf '%s\n%s' "$closed" "$dot2;ca=$ca")" 4000 \
+	"good.zw.test=ok,127.0.0.1<600" "web.zw.test=ok,127.0.0.1<100"
+check "https is kept for later" "https://dns.zw.test/dns-query" 4000 "good.zw.test=lookup failed<50"
+check "https beside tls" "$(printf '%s\n%s' "https://dns.zw.test/dns-query" "$dot;ca=$ca")" 4000 \
+	"good.zw.test=ok,127.0.0.1"
+kill -STOP $one_pid
+check "stopped server" "$dot;ca=$ca" 2000 "good.zw.test=lookup timed out>1900<2600"
+check "first one stopped" "$(printf '%s\n%s' "$dot;ca=$ca" "$dot2;ca=$ca")" 4000 \
+	"good.zw.test=ok,127.0.0.1<1500" "web.zw.test=ok,127.0.0.1<100"
+kill -CONT $one_pid
+exit $bad

@@ -1,0 +1,132 @@
+# Test name servers and certificates on loopback. Sourced by the scripts beside it; needs $work (a
+# folder of the caller's) and leaves $ca, $pin, $dot_port. Everything started is in $pids and ended
+# by number.
+pids=""
+
+stop_all() {
+	for p in $pids; do
+		kill -CONT "$p" 2>/dev/null
+		kill "$p" 2>/dev/null
+	done
+	wait 2>/dev/null
+	pids=""
+}
+
+skip() {
+	echo "skip: $*"
+	[ "$ZW_MUST_WORK" = 1 ] && exit 1
+	exit 77
+}
+
+# cert NAME SAN...: $work/NAME.key and .pem, signed by the CA of this run.
+cert() {
+	name=$1
+	shift
+	san=""
+	for s in "$@"; do san="$san${san:+,}$s"; done
+	openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout "$work/$name.key" \
+		-out "$work/$name.csr" -subj "/CN=$name" 2>/dev/null
+	printf 'subjectAltName=%s\n' "$san" >"$work/$name.ext"
+	openssl x509 -req -in "$work/$name.csr" -CA "$work/ca.pem" -CAkey "$work/ca.key" -CAcreateserial \
+		-days 2 -extfile "$work/$name.ext" -out "$work/$name.pem" 2>/dev/null
+}
+
+make_certs() {
+	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 \
+		-keyout "$work/ca.key" -out "$work/ca.pem" -subj "/CN=test authority" 2>/dev/null
+	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 \
+		-keyout "$work/other.key" -out "$work/other.pem" -subj "/CN=another authority" 2>/dev/null
+	cert dns DNS:dns.zw.test
+	cert web DNS:web.zw.test DNS:good.zw.test DNS:alias.zw.test
+	ca=$work/ca.pem
+	pin=$(openssl x509 -in "$work/dns.pem" -pubkey -noout | openssl pkey -pubin -outform der |
+		openssl dgst -sha256 -binary | base64)
+}
+
+make_zone() {
+	cat >"$work/zone" <<-EOZ
+		\$ORIGIN zw.test.
+		\$TTL 60
+		@ SOA ns.zw.test. root.zw.test. 1 3600 600 86400 30
+		@ NS ns.zw.test.
+		ns A 127.0.0.1
+		good A 127.0.0.1
+		web A 127.0.0.1
+		other A 127.0.0.1
+		denied A 127.0.0.1
+		asked A 127.0.0.1
+		none TXT "no address here"
+		alias CNAME good
+		hop1 CNAME hop2
+		hop2 CNAME hop3
+		hop3 CNAME web
+		toden CNAME denied
+		loop1 CNAME loop2
+		loop2 CNAME loop1
+		p-rfc1918 A 10.1.2.3
+		p-cgnat A 100.64.0.1
+		p-link A 169.254.1.1
+		p-meta A 169.254.169.254
+		p-zero A 0.0.0.0
+		p-broadcast A 255.255.255.255
+		p-fake A 198.18.0.9
+		p-nat64 AAAA 64:ff9b::a00:1
+		p-6to4 AAAA 2002:a00:1::1
+		p-teredo AAAA 2001:0:4136:e378:8000:63bf:f5ff:fffe
+		p-mapped AAAA ::ffff:10.0.0.1
+		p-mcast AAAA ff02::2
+		p-ula AAAA fd00::1
+		p-loop6 AAAA ::1
+		mixed A 10.0.0.1
+		mixed A 127.0.0.1
+		many A 127.0.0.2
+		many A 127.0.0.3
+		many A 127.0.0.1
+	EOZ
+	i=0
+	while [ $i -lt 60 ]; do
+		echo "n$i A 127.0.0.1"
+		i=$((i + 1))
+	done >>"$work/zone"
+}
+
+# unbound_start NAME PORT: DNS over TLS with the zone; its log has every question.
+unbound_start() {
+	cat >"$work/$1.conf" <<-EOC
+		server:
+			interface: 127.0.0.1@$2
+			tls-port: $2
+			tls-service-key: "$work/dns.key"
+			tls-service-pem: "$work/dns.pem"
+			do-daemonize: no
+			use-syslog: no
+			logfile: "$work/$1.log"
+			log-queries: yes
+			log-time-ascii: no
+			username: ""
+			chroot: ""
+			directory: "$work"
+			pidfile: "$work/$1.pid"
+			access-control: 127.0.0.0/8 allow
+			local-zone: "test." nodefault
+			module-config: "iterator"
+			num-threads: 1
+			so-reuseport: no
+		remote-control:
+			control-enable: no
+		auth-zone:
+			name: "zw.test."
+			zonefile: "$work/zone"
+			for-downstream: yes
+			for-upstream: yes
+	EOC
+	unbound -d -c "$work/$1.conf" >"$work/$1.out" 2>&1 &
+	eval "$1_pid=$!"
+	pids="$pids $!"
+	i=0
+	while ! (exec 3<>"/dev/tcp/127.0.0.1/$2") 2>/dev/null; do
+		i=$((i + 1))
+		[ $i -gt 50 ] && { cat "$work/$1.out"; echo "unbound does not start"; exit 1; }
+		sleep 0.1
+	done
+}
