@@ -49,7 +49,7 @@ struct px_http1_head {
 	uint16_t port;
 	enum px_body_kind body;
 	uint64_t body_len_b;   /* PX_BODY_LENGTH: at least 1 */
-	bool wants_upgrade;    /* `Connection: upgrade` with an Upgrade field, and no body */
+	bool wants_upgrade;    /* `Connection: upgrade`, `Upgrade: websocket`, and no body */
 	size_t n_fields;
 	struct px_field fields[PX_FIELDS_MAX];
 };
