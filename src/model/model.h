@@ -92,6 +92,7 @@ struct mdl_ask {
 	char *answers;     /* "dockerd(1187), running as root"; "" for a site */
 	char *before;      /* what happened before with this target in this session */
 	struct mdl_proc proc;
+	bool is_allowed;   /* ANSWERED: how */
 	uint32_t n_waiting;
 	int64_t since_ms;  /* monotonic; when it came */
 	int64_t left_ms;   /* of the hold time at since_ms or when the clock was stopped; 0 = no limit */

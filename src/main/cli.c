@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+#include "src/main/cli.h"
+
+#include <getopt.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/base/str.h"
+
+/* getopt_long returns this plus the row's number, clear of every letter. */
+#define OPTION_BASE 1000
+
+static const struct {
+	const char *word;
+	char letter;
+	const char *argument, *help;
+} options[] = {
+#define ZW_OPT(name, word, letter, argument, help) {word, letter, argument, help},
+#include "src/main/opt.def"
+#undef ZW_OPT
+};
+
+static const struct {
+	const char *word, *arguments, *help;
+} commands[] = {
+#define ZW_CMD(name, word, arguments, help) {word, arguments, help},
+#include "src/main/cmd.def"
+#undef ZW_CMD
+};
+
+const char *const *cli_command_words(void)
+{
+	static const char *const words[] = {
+#define ZW_CMD(name, word, arguments, help) word,
+#include "src/main/cmd.def"
+#undef ZW_CMD
+		NULL};
+
+	return words;
+}
+
+const char *cli_option_word(enum cli_option option)
+{
+	return options[option].word;
+}
+
+static void getopt_tables(struct option longs[CLI_OPT_MAX + 1], char shorts[2 * CLI_OPT_MAX + 3])
+{
+	size_t n = 0;
+
+	/* + stops at the first word, : tells a missing argument from an unknown option. */
+	shorts[n++] = '+';
+	shorts[n++] = ':';
+	for (int i = 0; i < CLI_OPT_MAX; i++) {
+		bool has_argument = options[i].argument != NULL;
+
+		longs[i] = (struct option){options[i].word,
+					   has_argument ? required_argument : no_argument, NULL,
+					   OPTION_BASE + i};
+		if (options[i].letter != 0) {
+			shorts[n++] = options[i].letter;
+			if (has_argument)
+				shorts[n++] = ':';
+		}
+	}
+	longs[CLI_OPT_MAX] = (struct option){NULL, 0, NULL, 0};
+	shorts[n] = '\0';
+}
+
+static int option_of(int code)
+{
+	if (code >= OPTION_BASE)
+		return code - OPTION_BASE;
+	for (int i = 0; i < CLI_OPT_MAX; i++)
+		if (options[i].letter != 0 && options[i].letter == code)
+			return i;
+	return -1;
+}
+
+static char *unknown_option(const char *given)
+{
+	const char *words[CLI_OPT_MAX + 1] = {NULL};
+	const char *near;
+
+	for (int i = 0; i < CLI_OPT_MAX; i++)
+		words[i] = options[i].word;
+	near = zw_starts_with(given, "--") ? zw_nearest(given + 2, words) : NULL;
+	if (near != NULL)
+		return zw_xasprintf("'%s' is no option of zwatch. Did you mean '--%s'?", given, near);
+	return zw_xasprintf("'%s' is no option of zwatch, or its argument is wrong", given);
+}
+
+/* Reads options from argv[first] on. Returns the index of the first word, or an error. */
+static int options_read(int argc, char **argv, int first, struct cli *ret, char **ret_why)
+{
+	struct option longs[CLI_OPT_MAX + 1];
+	char shorts[2 * CLI_OPT_MAX + 3];
+	int code;
+
+	getopt_tables(longs, shorts);
+	opterr = 0;
+	/* getopt counts from argv[1]: the word before the options stands in for the program. */
+	optind = 0;
+	char **from = argv + first - 1;
+	int n = argc - first + 1;
+	while ((code = getopt_long(n, from, shorts, longs, NULL)) != -1) {
+		int option = option_of(code);
+		const char *given = from[optind - 1];
+
+		if (code == ':') {
+			*ret_why = zw_xasprintf("'%s' needs an argument", given);
+			return ZW_E_SYNTAX;
+		}
+		if (option < 0) {
+			*ret_why = unknown_option(given);
+			return ZW_E_SYNTAX;
+		}
+		if (ret->n_values == CLI_VALUES_MAX) {
+			*ret_why = zw_xstrdup("too many options");
+			return ZW_E_SYNTAX;
+		}
+		ret->values[ret->n_values++] = (struct cli_value){
+			(enum cli_option)option, options[option].argument != NULL ? optarg : NULL};
+	}
+	return first - 1 + optind;
+}
+
+static enum cli_command command_of(const char *word)
+{
+	for (size_t i = 0; i < ZW_N_ELEMENTS(commands); i++)
+		if (strcmp(commands[i].word, word) == 0)
+			return (enum cli_command)(CLI_CMD_AGENT + 1 + i);
+	return CLI_CMD_UNKNOWN;
+}
+
+/* Commands that show something take options and words in any order. */
+static int words_and_options(int argc, char **argv, int at, struct cli *ret, char **ret_why)
+{
+	while (at < argc) {
+		if (argv[at][0] != '-' || argv[at][1] == '\0') {
+			ret->rest[ret->n_rest++] = argv[at++];
+			continue;
+		}
+		at = options_read(argc, argv, at, ret, ret_why);
+		if (at < 0)
+			return at;
+	}
+	ret->rest[ret->n_rest] = NULL;
+	return 0;
+}
+
+int cli_parse(int argc, char **argv, bool (*is_agent)(const char *word, void *arg), void *arg,
+	      struct cli *ret, char **ret_why)
+{
+	*ret = (struct cli){.command = CLI_CMD_NONE, .word = ""};
+	int at = options_read(argc, argv, 1, ret, ret_why);
+
+	if (at < 0)
+		return at;
+	if (at >= argc) {
+		ret->rest = argv + argc;
+		return 0;
+	}
+	ret->word = argv[at++];
+	ret->command = command_of(ret->word);
+	if (ret->command == CLI_CMD_UNKNOWN && is_agent(ret->word, arg))
+		ret->command = CLI_CMD_AGENT;
+	if (ret->command == CLI_CMD_run) {
+		at = options_read(argc, argv, at, ret, ret_why);
+		if (at < 0)
+			return at;
+	}
+	ret->rest = argv + at;
+	ret->n_rest = argc - at;
+	if (ret->command == CLI_CMD_run || ret->command == CLI_CMD_AGENT ||
+	    ret->command == CLI_CMD_UNKNOWN)
+		return 0;
+	ret->n_rest = 0;
+	return words_and_options(argc, argv, at, ret, ret_why);
+}
+
+const char *cli_get(const struct cli *cli, enum cli_option option)
+{
+	for (size_t i = cli->n_values; i-- > 0;)
+		if (cli->values[i].option == option)
+			return cli->values[i].value != NULL ? cli->values[i].value : "";
+	return NULL;
+}
+
+bool cli_has(const struct cli *cli, enum cli_option option)
+{
+	return cli_get(cli, option) != NULL;
+}
+
+void cli_print_help(int fd)
+{
+	dprintf(fd, "zwatch - watch an AI agent: sandboxed, asked about, recorded\n\n"
+		    "  zwatch claude                      the agent in a sandbox, with a dashboard\n"
+		    "  zwatch run -- npm test             any program\n"
+		    "  zwatch history                     what happened in past sessions\n\n"
+		    "usage: zwatch [OPTION...] AGENT [AGENT-ARGUMENT...]\n"
+		    "       zwatch [OPTION...] COMMAND [...]\n\nCommands\n");
+	for (size_t i = 0; i < ZW_N_ELEMENTS(commands); i++)
+		dprintf(fd, "  %-9s %-27s %s\n", commands[i].word, commands[i].arguments,
+			commands[i].help);
+	dprintf(fd, "\nOptions\n");
+	for (int i = 0; i < CLI_OPT_MAX; i++) {
+		zw_autofree char *word =
+			zw_xasprintf("--%s%s%s", options[i].word, options[i].argument ? " " : "",
+				     options[i].argument ? options[i].argument : "");
+		char letter[5] = "    ";
+
+		if (options[i].letter != 0)
+			snprintf(letter, sizeof(letter), "-%c, ", options[i].letter);
+		dprintf(fd, "  %s%-32s %s\n", letter, word, options[i].help);
+	}
+	dprintf(fd, "\nIn the dashboard everything you type goes to the agent, except after Ctrl-] "
+		    "(or F12): Ctrl-] ? is help.\n");
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ * The commands. Each returns the exit status of zwatch. */
+#ifndef ZW_MAIN_CMD_H
+#define ZW_MAIN_CMD_H
+
+#include "src/main/cli.h"
+#include "src/main/start.h"
+
+/** `zwatch AGENT`, `zwatch run`. @st has settings and catalogue. */
+int cmd_session(struct start *st, const struct cli *cli);
+/** `zwatch demo`. */
+int cmd_demo(const struct cli *cli);
+/** The scripted agent inside; not a command of the user's. @argv as main has it. */
+int cmd_demo_agent(int argc, char **argv);
+/** Name under which zwatch runs itself as the scripted agent. */
+#define CMD_DEMO_AGENT "demo-agent"
+
+int cmd_history(struct start *st, const struct cli *cli);
+int cmd_log(struct start *st, const struct cli *cli);
+int cmd_show(struct start *st, const struct cli *cli);
+int cmd_check(struct start *st, const struct cli *cli);
+int cmd_config(struct start *st, const struct cli *cli);
+
+/** Path of the store: $ZWATCH_DB, else history.db in the state folder. Caller frees. */
+char *cmd_store_path(const struct start *st);
+
+#endif

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: MIT
+ * Starting a session: warnings first, then the choice of face, then sup_run(). */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+
+#include "src/base/err.h"
+#include "src/base/io.h"
+#include "src/base/log.h"
+#include "src/base/mem.h"
+#include "src/base/str.h"
+#include "src/config/danger.h"
+#include "src/main/cmd.h"
+#include "src/main/dash.h"
+#include "src/super/super.h"
+
+#define LOG_MAX_B (1 << 20)
+#define LOG_KEPT  5
+
+enum face { FACE_NONE, FACE_DASHBOARD, FACE_COLLAPSED };
+
+char *cmd_store_path(const struct start *st)
+{
+	const char *env = getenv("ZWATCH_DB");
+
+	if (env != NULL && *env == '/')
+		return zw_xstrdup(env);
+	return zw_xasprintf("%s/history.db", st->places.state_dir);
+}
+
+/* zwatch's own log: 5 files of 1 MB, no host names at the normal level. */
+static int log_open(const struct start *st, bool is_verbose)
+{
+	zw_autofree char *path = zw_xasprintf("%s/zwatch.log", st->places.state_dir);
+	struct stat sb;
+
+	zw_mkdirs(st->places.state_dir, 0700);
+	if (stat(path, &sb) == 0 && sb.st_size > LOG_MAX_B) {
+		for (int i = LOG_KEPT - 1; i > 0; i--) {
+			zw_autofree char *from = i > 1 ? zw_xasprintf("%s.%d", path, i - 1)
+						       : zw_xstrdup(path);
+			zw_autofree char *to = zw_xasprintf("%s.%d", path, i);
+			rename(from, to);
+		}
+	}
+	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+	zw_log_init("zwatch", is_verbose ? STDERR_FILENO : fd, is_verbose ? ZW_LOG_INFO : ZW_LOG_WARN);
+	return fd;
+}
+
+static int face_choose(const struct cli *cli, enum face *ret)
+{
+	const char *word = cli_get(cli, CLI_OPT_UI);
+	const char *term = getenv("TERM");
+	bool has_terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && term != NULL &&
+			    *term != '\0' && strcmp(term, "dumb") != 0;
+
+	if (word == NULL)
+		word = getenv("ZWATCH_UI");
+	if (word == NULL || *word == '\0')
+		word = has_terminal ? "dashboard" : "none";
+	if (strcmp(word, "none") == 0)
+		*ret = FACE_NONE;
+	else if (strcmp(word, "dashboard") == 0)
+		*ret = FACE_DASHBOARD;
+	else if (strcmp(word, "collapsed") == 0)
+		*ret = FACE_COLLAPSED;
+	else {
+		dprintf(2, "zwatch: '%s' is no --ui: dashboard, collapsed or none\n", word);
+		return ZW_EXIT_USAGE;
+	}
+	if (*ret != FACE_NONE && !has_terminal) {
+		dprintf(2, "zwatch: --ui %s needs a terminal on standard input and output, and TERM "
+			   "set to what it is\n"
+			   "        fix: start it in a terminal, or with --ui none\n",
+			word);
+		return ZW_EXIT_USAGE;
+	}
+	return 0;
+}
+
+/* -- dangerous sockets that settings list ------------------------------------------------------- */
+
+static bool read_yes(void)
+{
+	char line[64] = "";
+	size_t used = 0;
+	char c;
+
+	while (used + 1 < sizeof(line) && read(STDIN_FILENO, &c, 1) == 1 && c != '\n')
+		line[used++] = c;
+	line[used] = '\0';
+	return cfg_danger_is_yes(line);
+}
+
+static bool is_denied(const struct start *st, const char *path)
+{
+	for (size_t i = 0; i < st->cfg->n_rules; i++) {
+		const struct pol_rule *r = &st->cfg->rules[i];
+
+		if (r->kind == POL_KIND_SOCKET && r->action == POL_ACTION_DENY &&
+		    strcmp(r->pattern, path) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Lets the rules that come from this entry open what they name. */
+static void agree(struct start *st, const char *path)
+{
+	for (size_t i = 0; i < st->cfg->n_rules; i++) {
+		struct pol_rule *r = &st->cfg->rules[i];
+
+		if (r->kind == POL_KIND_SOCKET && r->action == POL_ACTION_ALLOW &&
+		    strcmp(r->pattern, path) == 0)
+			r->flags |= POL_RULE_DANGEROUS_OK;
+	}
+}
+
+/* One listed socket. Returns 0, or the exit status with which nothing starts. */
+static int danger_one(struct start *st, const struct cfg_socket *k, bool has_terminal, bool has_flag,
+		      bool *ret_opened)
+{
+	const struct cfg_class *c = cfg_catalogue_find(st->catalogue, k->path);
+	char real[PATH_MAX] = "";
+
+	if (!cfg_danger_class(c))
+		return 0;
+	if (k->path[0] == '/' && realpath(k->path, real) == NULL)
+		real[0] = '\0';
+	struct cfg_danger_case dc = {.is_listed = true,
+				     .is_denied = is_denied(st, k->path),
+				     .has_terminal = has_terminal,
+				     .has_flag = has_flag};
+	enum cfg_danger_step step = cfg_danger_decide(&dc);
+	zw_autofree char *block = cfg_danger_warning(c, k->listed, real, k->origin);
+	switch (step) {
+	case CFG_DANGER_RULES:
+	case CFG_DANGER_REFUSE:
+		return 0;
+	case CFG_DANGER_ASK:
+		dprintf(2, "%s%s", block, cfg_danger_question());
+		if (!read_yes())
+			return 0;
+		break;
+	case CFG_DANGER_STOP:
+		dprintf(2, "%szwatch: a dangerous socket is listed and there is no terminal to ask "
+			   "on; nothing was started.\n"
+			   "        fix: take it out of %s, or start with --allow-dangerous-sockets\n",
+			block, k->origin);
+		return ZW_EXIT_CONFIG;
+	case CFG_DANGER_WARN_OPEN:
+		dprintf(2, "%s", block);
+		break;
+	case CFG_DANGER_OPEN:
+		break;
+	}
+	agree(st, k->path);
+	*ret_opened = true;
+	return 0;
+}
+
+static int danger_check(struct start *st, const struct cli *cli, bool *ret_opened)
+{
+	bool has_terminal = isatty(STDIN_FILENO) && isatty(STDERR_FILENO) &&
+			    !cli_has(cli, CLI_OPT_NO_INPUT);
+	bool has_flag = cli_has(cli, CLI_OPT_DANGEROUS);
+
+	for (size_t i = 0; i < st->cfg->n_sockets; i++) {
+		int status = danger_one(st, &st->cfg->sockets[i], has_terminal, has_flag, ret_opened);
+
+		if (status != 0)
+			return status;
+	}
+	return 0;
+}
+
+/* -- the session -------------------------------------------------------------------------------- */
+
+/* Items as lines. */
+static char *lines_of(const struct cfg_items *items)
+{
+	struct zw_buf b;
+
+	zw_buf_init(&b, 65536);
+	for (size_t i = 0; i < items->n; i++)
+		zw_buf_addf(&b, "%s\n", items->list[i].text);
+	char *text = zw_xmemdup0(b.len > 0 ? zw_buf_head(&b) : NULL, b.len);
+	zw_buf_fini(&b);
+	return text;
+}
+
+static void net_fill(struct sup_net *net, const struct cfg *c, const char *upstreams,
+		     const char *private_names)
+{
+	*net = (struct sup_net){.max_connections = (uint32_t)c->limit_connections,
+				.max_per_host = (uint32_t)c->limit_per_host,
+				.new_per_second = (uint32_t)c->limit_new_per_second,
+				.header_b = (uint32_t)c->limit_header_b,
+				.resolve_ms = (uint32_t)c->timeout_resolve_ms,
+				.connect_ms = (uint32_t)c->timeout_connect_ms,
+				.header_ms = (uint32_t)c->timeout_header_ms,
+				.tls_hello_ms = (uint32_t)c->timeout_tls_hello_ms,
+				.idle_ms = (uint32_t)c->timeout_idle_ms,
+				.local_ports = c->local_ports.list,
+				.n_local_ports = c->local_ports.n,
+				.upstreams = upstreams,
+				.allow_private = private_names};
+}
+
+static void say_failure(const struct sup_result *r)
+{
+	dprintf(2, "zwatch: %s\n", r->what);
+	if (*r->why != '\0')
+		dprintf(2, "        why: %s\n", r->why);
+	if (*r->fix != '\0')
+		dprintf(2, "        fix: %s\n", r->fix);
+}
+
+static void say_end(const struct sup_result *r)
+{
+	zw_autofree char *number = r->session != 0
+					   ? zw_xasprintf("session %llu",
+							  (unsigned long long)r->session)
+					   : zw_xstrdup("session not recorded");
+
+	dprintf(2, "zwatch: %s, %lld min, exit %d.  allowed %llu, refused %llu, asked %llu (%llu "
+		   "missed).\n",
+		number, (long long)(r->length_ms / 60000), r->exit_status,
+		(unsigned long long)r->n_allow, (unsigned long long)r->n_deny,
+		(unsigned long long)r->n_ask, (unsigned long long)r->n_miss);
+	if (*r->warning != '\0')
+		dprintf(2, "        warning: %s\n", r->warning);
+	if (r->session != 0)
+		dprintf(2, "        review: zwatch show %llu\n", (unsigned long long)r->session);
+}
+
+static void face_config(struct dash *d, const struct start *st, const struct cli *cli, enum face face,
+			const char *store, const char *name)
+{
+	const char *colour = cli_get(cli, CLI_OPT_COLOR);
+	const char *no_colour = getenv("NO_COLOR");
+	bool is_auto = colour == NULL || strcmp(colour, "auto") == 0;
+
+	d->config = (struct ui_config){
+		.layout = face == FACE_COLLAPSED ? UI_LAYOUT_COLLAPSED : UI_LAYOUT_DASHBOARD,
+		.is_ascii = cli_has(cli, CLI_OPT_ASCII),
+		.has_colour = is_auto ? (no_colour == NULL || *no_colour == '\0') &&
+						st->cfg->ui_theme != CFG_THEME_MONO
+				      : strcmp(colour, "never") != 0,
+		.has_mouse = st->cfg->ui_mouse && !cli_has(cli, CLI_OPT_NO_MOUSE),
+		.arm_ms = st->cfg->arm_ms > 0 ? st->cfg->arm_ms : 500,
+		.quiet_ms = 300,
+		.history_path = store,
+		.agent_name = name,
+	};
+}
+
+static int session_run(struct start *st, const struct cli *cli, enum face face, bool is_dangerous,
+		       const char *name, int log_fd)
+{
+	zw_autofree char *upstreams = lines_of(&st->cfg->dns_upstreams);
+	zw_autofree char *private_names = lines_of(&st->cfg->allow_private);
+	zw_autofree char *store = cmd_store_path(st);
+	zw_autofree char *runtime = zw_xasprintf("/run/user/%u", (unsigned)st->places.uid);
+	const char *on_ask = cli_get(cli, CLI_OPT_ON_ASK);
+	struct dash dash = {.grid_fd = -1, .tty_fd = -1};
+	struct sup_result result;
+	struct sup_config config = {
+		.agent = name,
+		.project = st->cfg->project_dir,
+		.home = st->places.home,
+		.plan = &st->plan,
+		.catalogue = st->catalogue,
+		.rules = st->cfg->rules,
+		.n_rules = st->cfg->n_rules,
+		.mode = st->cfg->mode,
+		.hold_site_ms = st->cfg->hold_site_ms,
+		.hold_socket_ms = st->cfg->hold_socket_ms,
+		.store_path = store,
+		.runtime_dir = runtime,
+		.is_private = cli_has(cli, CLI_OPT_PRIVATE),
+		.is_dangerous = is_dangerous,
+		.can_ask = face != FACE_NONE && (on_ask == NULL || strcmp(on_ask, "deny") != 0) &&
+			   !cli_has(cli, CLI_OPT_NO_INPUT),
+		.log_fd = log_fd,
+		.scrollback_n = (uint32_t)st->cfg->ui_scrollback_n,
+	};
+
+	net_fill(&config.net, st->cfg, upstreams, private_names);
+	if (face != FACE_NONE) {
+		face_config(&dash, st, cli, face, store, name);
+		int r = dash_init(&dash);
+		if (r < 0) {
+			dprintf(2, "zwatch: the terminal cannot be opened: %s\n", zw_strerror(r));
+			dash_fini(&dash);
+			return ZW_EXIT_INTERNAL;
+		}
+	}
+	int status = sup_run(&config, face != FACE_NONE ? dash_face(&dash) : NULL, &result);
+	dash_fini(&dash);
+	if (*result.what != '\0')
+		say_failure(&result);
+	else if (!cli_has(cli, CLI_OPT_QUIET) && (isatty(STDERR_FILENO) || cli_has(cli, CLI_OPT_VERBOSE)))
+		say_end(&result);
+	sup_result_fini(&result);
+	return status;
+}
+
+/* Allows the sites that the agent's maker names, at the user's layer: they can be denied. */
+static void agent_sites(struct start *st)
+{
+	for (size_t i = 0; i < st->agent->n_sites; i++) {
+		zw_autofree char *origin = zw_xasprintf("preset %s", st->agent->name);
+		const char *why = "";
+		struct pol_rule r = {.kind = POL_KIND_SITE,
+				     .action = POL_ACTION_ALLOW,
+				     .layer = POL_LAYER_SYSTEM,
+				     .pattern = st->agent->sites[i].site,
+				     .program = "",
+				     .origin = origin,
+				     .reason = ""};
+
+		if (cfg_rule_add(st->cfg, &r, &why) < 0)
+			zw_warn("preset %s: %s: %s", st->agent->name, r.pattern, why);
+	}
+}
+
+int cmd_session(struct start *st, const struct cli *cli)
+{
+	bool is_run = cli->command == CLI_CMD_run, is_dangerous = false;
+	enum face face;
+
+	if (getenv("ZWATCH") != NULL) {
+		dprintf(2, "zwatch: zwatch is already watching this session. A second layer would hide "
+			   "prompts from you.\n");
+		return ZW_EXIT_NO_SANDBOX;
+	}
+	if (is_run && cli->n_rest == 0) {
+		dprintf(2, "zwatch: run what? For example: zwatch run -- npm test\n");
+		return ZW_EXIT_USAGE;
+	}
+	int status = face_choose(cli, &face);
+	if (status == 0)
+		status = danger_check(st, cli, &is_dangerous);
+	if (status != 0)
+		return status;
+	zw_autoclose int log_fd = log_open(st, cli_has(cli, CLI_OPT_VERBOSE));
+	if (start_agent(st, cli, is_run ? "" : cli->word, cli->rest, face != FACE_NONE) < 0) {
+		dprintf(2, "zwatch: the preset of '%s' is not known\n", cli->word);
+		return ZW_EXIT_CONFIG;
+	}
+	agent_sites(st);
+	const char *name = is_run ? zw_basename(cli->rest[0]) : cli->word;
+	return session_run(st, cli, face, is_dangerous, name, log_fd);
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+#include "src/main/dash.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+
+#include "src/base/mem.h"
+
+/* -- what the dashboard wants of the session ---------------------------------------------------- */
+
+static void host_input(void *arg, const void *bytes, size_t len)
+{
+	struct dash *d = arg;
+
+	sup_input(d->sup, bytes, len);
+}
+
+static void host_pane_resize(void *arg, int rows, int cols)
+{
+	struct dash *d = arg;
+
+	sup_pane_resize(d->sup, rows, cols);
+}
+
+static void host_frame_done(void *arg)
+{
+	struct dash *d = arg;
+
+	sup_frame_done(d->sup);
+}
+
+static void host_ask_open(void *arg, uint64_t ask, bool is_open)
+{
+	struct dash *d = arg;
+
+	sup_ask_open(d->sup, ask, is_open);
+}
+
+static void host_answer(void *arg, const struct ui_answer *a)
+{
+	struct dash *d = arg;
+
+	sup_answer(d->sup, a->ask, a->verdict, a->scope, a->note != NULL ? a->note : "", a->key,
+		   a->shown, a->shown_ms);
+}
+
+static const char *host_undo(void *arg)
+{
+	struct dash *d = arg;
+
+	return sup_undo(d->sup);
+}
+
+static void host_freeze(void *arg, bool is_frozen)
+{
+	struct dash *d = arg;
+
+	sup_freeze(d->sup, is_frozen);
+}
+
+static void host_mode(void *arg, enum pol_mode mode)
+{
+	struct dash *d = arg;
+
+	sup_set_mode(d->sup, mode);
+}
+
+static void host_stop_agent(void *arg)
+{
+	struct dash *d = arg;
+
+	sup_stop_agent(d->sup);
+}
+
+/* -- what the session tells the dashboard ------------------------------------------------------- */
+
+static void face_pane_size(void *arg, int *ret_rows, int *ret_cols)
+{
+	struct dash *d = arg;
+	struct winsize size = {.ws_row = 24, .ws_col = 80};
+
+	if (ioctl(d->tty_fd, TIOCGWINSZ, &size) < 0 || size.ws_row == 0 || size.ws_col == 0)
+		size = (struct winsize){.ws_row = 24, .ws_col = 80};
+	ui_pane_size(d->config.layout, size.ws_row, size.ws_col, ret_rows, ret_cols);
+}
+
+/* A crash must not leave the user without a usable terminal. */
+static void on_fatal_signal(int signo)
+{
+	ui_emergency_restore();
+	signal(signo, SIG_DFL);
+	raise(signo);
+}
+
+static int face_open(struct sup *sup, struct zev_loop *loop, struct mdl_session *model, void *arg)
+{
+	static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+	struct dash *d = arg;
+	struct ui_host host = {.input = host_input,
+			       .pane_resize = host_pane_resize,
+			       .frame_done = host_frame_done,
+			       .ask_open = host_ask_open,
+			       .answer = host_answer,
+			       .undo = host_undo,
+			       .freeze = host_freeze,
+			       .mode = host_mode,
+			       .stop_agent = host_stop_agent,
+			       .arg = d};
+
+	d->sup = sup;
+	for (size_t i = 0; i < ZW_N_ELEMENTS(fatal); i++)
+		signal(fatal[i], on_fatal_signal);
+	return ui_new(loop, d->tty_fd, model, d->grid, &host, &d->config, &d->ui);
+}
+
+static void face_close(void *arg)
+{
+	struct dash *d = arg;
+
+	ui_free(zw_steal(&d->ui));
+}
+
+static int face_grid_fd(void *arg)
+{
+	struct dash *d = arg;
+
+	return d->grid_fd;
+}
+
+static void face_changed(void *arg, unsigned changed)
+{
+	struct dash *d = arg;
+
+	ui_changed(d->ui, changed);
+}
+
+static void face_frame(void *arg, const struct zw_msg_pane_frame *m)
+{
+	struct dash *d = arg;
+	struct ui_frame frame = {.rows = m->rows <= PANE_ROWS_MAX ? m->rows : PANE_ROWS_MAX,
+				 .cols = m->cols <= PANE_COLS_MAX ? m->cols : PANE_COLS_MAX,
+				 .cursor_row = m->cursor_row,
+				 .cursor_col = m->cursor_col,
+				 .cursor_shape = m->cursor_shape,
+				 .modes = m->modes,
+				 .kitty_flags = m->kitty_flags,
+				 .modify_other_keys = m->modify_other_keys};
+
+	ui_frame(d->ui, &frame);
+}
+
+static void face_note(void *arg, unsigned kind, const char *text)
+{
+	struct dash *d = arg;
+
+	ui_note(d->ui, kind, text);
+}
+
+static void face_message(void *arg, const char *text)
+{
+	struct dash *d = arg;
+
+	ui_message(d->ui, text);
+}
+
+static void face_input_pause(void *arg, bool is_full)
+{
+	struct dash *d = arg;
+
+	if (d->ui != NULL)
+		ui_input_pause(d->ui, is_full);
+}
+
+static void face_resized(void *arg)
+{
+	struct dash *d = arg;
+
+	ui_resized(d->ui);
+}
+
+int dash_init(struct dash *d)
+{
+	char name[64];
+
+	d->ui = NULL;
+	d->grid = NULL;
+	d->grid_fd = d->tty_fd = -1;
+	/* Opened anew: O_NONBLOCK on the inherited descriptor would reach the shell behind it. */
+	if (ttyname_r(STDIN_FILENO, name, sizeof(name)) != 0)
+		return -ENOTTY;
+	d->tty_fd = open(name, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+	if (d->tty_fd < 0)
+		return -errno;
+	d->grid_fd = memfd_create("zwatch-grid", MFD_CLOEXEC);
+	if (d->grid_fd < 0 || ftruncate(d->grid_fd, (off_t)PANE_GRID_SIZE_B) < 0)
+		return -errno;
+	void *map = mmap(NULL, PANE_GRID_SIZE_B, PROT_READ | PROT_WRITE, MAP_SHARED, d->grid_fd, 0);
+	if (map == MAP_FAILED)
+		return -errno;
+	d->grid = map;
+	d->face = (struct sup_face){.pane_size = face_pane_size,
+				    .open = face_open,
+				    .close = face_close,
+				    .grid_fd = face_grid_fd,
+				    .changed = face_changed,
+				    .frame = face_frame,
+				    .note = face_note,
+				    .message = face_message,
+				    .input_pause = face_input_pause,
+				    .resized = face_resized,
+				    .arg = d};
+	return 0;
+}
+
+void dash_fini(struct dash *d)
+{
+	ui_free(zw_steal(&d->ui));
+	if (d->grid != NULL)
+		munmap(d->grid, PANE_GRID_SIZE_B);
+	d->grid = NULL;
+	zw_close(&d->grid_fd);
+	zw_close(&d->tty_fd);
+}
+
+const struct sup_face *dash_face(struct dash *d)
+{
+	return &d->face;
+}

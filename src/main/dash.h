@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ * The seam between session and dashboard: src/super and ui do not know each other; here the wishes
+ * of the one become calls of the other. */
+#ifndef ZW_MAIN_DASH_H
+#define ZW_MAIN_DASH_H
+
+#include "src/super/super.h"
+#include "ui/ui.h"
+
+struct dash {
+	struct ui_config config; /* set by the caller before dash_face() */
+	struct ui *ui;           /* owned while open */
+	struct sup *sup;
+	struct pane_grid *grid;  /* owned mapping */
+	int grid_fd, tty_fd;     /* owned */
+	struct sup_face face;
+};
+
+/**
+ * Opens the terminal anew and makes the shared grid.
+ * Returns    0 or -errno
+ * Ownership  dash_fini()
+ */
+int dash_init(struct dash *d);
+void dash_fini(struct dash *d);
+/** The face for sup_run(); borrowed from @d. */
+const struct sup_face *dash_face(struct dash *d);
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT
+ * zwatch: reads the command line and hands over to the command. */
+#include <errno.h>
+#include <fcntl.h>
+#include <gnu/libc-version.h>
+#include <sys/stat.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/base/str.h"
+#include "src/base/vis.h"
+#include "src/main/cmd.h"
+
+/* Descriptors 0 to 2 exist from the start, so that no other file ever lands there. */
+static void stdio_ensure(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	while (fd >= 0 && fd <= 2 && fcntl(fd, F_SETFD, 0) == 0);
+	if (fd > 2)
+		close(fd);
+}
+
+static int say_unknown(const struct cli *cli)
+{
+	const char *const *agents = cfg_agent_names();
+	const char *const *commands = cli_command_words();
+	const char *near = zw_nearest(cli->word, commands);
+	zw_autofree char *word = zw_vis_dup(cli->word, strlen(cli->word), 200);
+
+	if (near == NULL)
+		near = zw_nearest(cli->word, agents);
+	dprintf(2, "zwatch: '%s' is neither a zwatch command nor a known agent.", word);
+	if (near != NULL)
+		dprintf(2, " Did you mean '%s'?", near);
+	dprintf(2, "\n        To run any program in the sandbox:  zwatch run -- %s\n", word);
+	return ZW_EXIT_USAGE;
+}
+
+static int run_command(struct start *st, const struct cli *cli, int config_error)
+{
+	switch (cli->command) {
+	case CLI_CMD_AGENT:
+	case CLI_CMD_run:
+		break;
+	case CLI_CMD_history:
+		return cmd_history(st, cli);
+	case CLI_CMD_show:
+		return cmd_show(st, cli);
+	case CLI_CMD_log:
+		return cmd_log(st, cli);
+	case CLI_CMD_check:
+	case CLI_CMD_doctor:
+		return cmd_check(st, cli);
+	case CLI_CMD_config:
+		return cmd_config(st, cli);
+	case CLI_CMD_demo:
+	case CLI_CMD_help:
+	case CLI_CMD_version:
+	case CLI_CMD_NONE:
+	case CLI_CMD_UNKNOWN:
+		return say_unknown(cli);
+	}
+	start_print_report(st, 2, cli_has(cli, CLI_OPT_VERBOSE));
+	if (config_error < 0) {
+		dprintf(2, "zwatch: nothing was started. zwatch config validate checks the settings\n");
+		return ZW_EXIT_CONFIG;
+	}
+	return cmd_session(st, cli);
+}
+
+static int with_settings(int argc, char **argv, struct cli *cli)
+{
+	struct start st;
+	zw_autofree char *why = NULL;
+	const char *dir = cli_get(cli, CLI_OPT_DIR);
+
+	if (dir != NULL && chdir(dir) < 0) {
+		dprintf(2, "zwatch: cannot start in '%s': %s\n", dir, zw_strerror(-errno));
+		return ZW_EXIT_USAGE;
+	}
+	start_init(&st);
+	int r = start_config(&st, cli);
+	if (r < 0 && r != ZW_E_CONFIG) {
+		dprintf(2, "zwatch: the settings cannot be read: %s\n", zw_strerror(r));
+		start_fini(&st);
+		return ZW_EXIT_CONFIG;
+	}
+	/* Once more, now that the settings have named their agents. */
+	int status = cli_parse(argc, argv, start_is_agent, &st, cli, &why) == 0
+			     ? run_command(&st, cli, r)
+			     : ZW_EXIT_USAGE;
+	start_fini(&st);
+	return status;
+}
+
+static int version_print(void)
+{
+	printf("zwatch %s\nlibc %s\n", ZW_VERSION, gnu_get_libc_version());
+	return ZW_EXIT_OK;
+}
+
+int main(int argc, char **argv)
+{
+	struct start none = {0};
+	struct cli cli;
+	zw_autofree char *why = NULL;
+
+	stdio_ensure();
+	umask(umask(077) | 022);
+	if (argc > 1 && strcmp(argv[1], CMD_DEMO_AGENT) == 0)
+		return cmd_demo_agent(argc, argv);
+	if (cli_parse(argc, argv, start_is_agent, &none, &cli, &why) < 0) {
+		dprintf(2, "zwatch: %s\n        zwatch help lists the options\n", why);
+		return ZW_EXIT_USAGE;
+	}
+	if (cli_has(&cli, CLI_OPT_VERSION)) {
+		printf("zwatch %s\n", ZW_VERSION);
+		return ZW_EXIT_OK;
+	}
+	if (cli_has(&cli, CLI_OPT_HELP) || cli.command == CLI_CMD_help || cli.command == CLI_CMD_NONE) {
+		cli_print_help(cli.command == CLI_CMD_NONE && !cli_has(&cli, CLI_OPT_HELP) ? 2 : 1);
+		return cli.command == CLI_CMD_NONE && !cli_has(&cli, CLI_OPT_HELP) ? ZW_EXIT_USAGE
+										  : ZW_EXIT_OK;
+	}
+	if (cli.command == CLI_CMD_version)
+		return version_print();
+	if (cli.command == CLI_CMD_demo)
+		return cmd_demo(&cli);
+	return with_settings(argc, argv, &cli);
+}

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT */
+#include "src/main/start.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <sys/stat.h>
+
+#include "sandbox/netns.h"
+#include "src/base/err.h"
+#include "src/base/io.h"
+#include "src/base/mem.h"
+#include "src/base/str.h"
+#include "src/super/helper.h"
+
+#define ENV_MAX 4096
+
+void start_init(struct start *st)
+{
+	*st = (struct start){0};
+}
+
+void start_fini(struct start *st)
+{
+	for (size_t i = 0; i < st->n_env; i++)
+		free(st->env[i]);
+	free(st->env);
+	free(st->argv);
+	free(st->bwrap);
+	free(st->init);
+	free(st->writable);
+	free(st->read_only);
+	free(st->hidden);
+	free(st->fresh);
+	cfg_paths_fini(&st->hidden_paths);
+	cfg_paths_fini(&st->shown_paths);
+	cfg_agent_free(st->agent);
+	cfg_catalogue_free(st->catalogue);
+	cfg_free(st->cfg);
+	cfg_report_clear(&st->report);
+	cfg_places_fini(&st->places);
+}
+
+static void apply_options(struct start *st, const struct cli *cli)
+{
+	static const struct {
+		enum cli_option cli;
+		enum cfg_option cfg;
+	} same[] = {
+		{CLI_OPT_MODE, CFG_OPT_MODE}, {CLI_OPT_ALLOW, CFG_OPT_ALLOW},
+		{CLI_OPT_DENY, CFG_OPT_DENY}, {CLI_OPT_ALLOW_UNIX, CFG_OPT_ALLOW_UNIX},
+		{CLI_OPT_RO, CFG_OPT_RO},     {CLI_OPT_RW, CFG_OPT_RW},
+		{CLI_OPT_HIDE, CFG_OPT_HIDE}, {CLI_OPT_HOLD, CFG_OPT_HOLD},
+	};
+
+	for (size_t i = 0; i < cli->n_values; i++)
+		for (size_t k = 0; k < ZW_N_ELEMENTS(same); k++)
+			if (cli->values[i].option == same[k].cli)
+				cfg_option(st->cfg, &st->places, same[k].cfg, cli->values[i].value,
+					   &st->report);
+}
+
+int start_config(struct start *st, const struct cli *cli)
+{
+	const char *file = cli_get(cli, CLI_OPT_CONFIG);
+	int r = cfg_places_init(&st->places);
+
+	if (r < 0)
+		return r;
+	if (file == NULL)
+		file = getenv("ZWATCH_CONFIG");
+	struct cfg_source source = {.user_file = file, .no_project = cli_has(cli, CLI_OPT_NO_PROJECT)};
+	r = cfg_load(&st->places, &source, &st->cfg, &st->report);
+	apply_options(st, cli);
+	int r2 = cfg_catalogue_load(&st->places, environ, &st->catalogue);
+	if (r2 < 0)
+		return r2;
+	return r < 0 || st->report.n_errors > 0 ? ZW_E_CONFIG : 0;
+}
+
+void start_print_report(const struct start *st, int fd, bool with_notes)
+{
+	for (size_t i = 0; i < st->report.n; i++) {
+		const struct cfg_error *e = &st->report.list[i];
+		zw_autofree char *line = cfg_error_format(e);
+
+		if (e->is_error || with_notes)
+			dprintf(fd, "zwatch: %s%s\n", e->is_error ? "" : "note: ", line);
+	}
+	if (st->report.n_errors > st->report.n)
+		dprintf(fd, "zwatch: and %zu more\n", st->report.n_errors - st->report.n);
+}
+
+bool start_is_agent(const char *word, void *arg)
+{
+	const struct start *st = arg;
+	const char *const *names = cfg_agent_names();
+
+	if (st->cfg != NULL && cfg_agent_entry(st->cfg, word) != NULL)
+		return true;
+	for (; *names != NULL; names++)
+		if (strcmp(*names, word) == 0)
+			return true;
+	return false;
+}
+
+/* -- environment -------------------------------------------------------------------------------- */
+
+static void env_add(struct start *st, char *take_pair)
+{
+	size_t name_len = (size_t)(strchrnul(take_pair, '=') - take_pair) + 1;
+
+	for (size_t i = 0; i < st->n_env; i++) {
+		if (strncmp(st->env[i], take_pair, name_len) == 0) {
+			free(st->env[i]);
+			st->env[i] = take_pair;
+			return;
+		}
+	}
+	if (st->n_env == ENV_MAX) {
+		free(take_pair);
+		return;
+	}
+	st->env = zw_xrealloc(st->env, st->n_env + 2, sizeof(*st->env));
+	st->env[st->n_env++] = take_pair;
+	st->env[st->n_env] = NULL;
+}
+
+static void env_set(struct start *st, const char *name, const char *value)
+{
+	env_add(st, zw_xasprintf("%s=%s", name, value));
+}
+
+static bool env_is_passed(const struct cfg_agent *agent, const char *pair)
+{
+	size_t len = (size_t)(strchrnul(pair, '=') - pair);
+
+	for (char **p = agent->pass; *p != NULL; p++) {
+		size_t n = strlen(*p);
+
+		if (n > 0 && (*p)[n - 1] == '*' ? len >= n - 1 && strncmp(pair, *p, n - 1) == 0
+						: len == n && strncmp(pair, *p, n) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void env_proxy(struct start *st)
+{
+	static const char *const http[] = {"http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"};
+	static const char *const none[] = {"no_proxy", "NO_PROXY"};
+	zw_autofree char *url = zw_xasprintf("http://%u.%u.%u.%u:%u", SB_NET_ADDR >> 24,
+					     SB_NET_ADDR >> 16 & 255, SB_NET_ADDR >> 8 & 255,
+					     SB_NET_ADDR & 255, SB_NET_HTTP_PORT);
+	zw_autofree char *socks = zw_xasprintf("socks5h://%u.%u.%u.%u:%u", SB_NET_ADDR >> 24,
+					       SB_NET_ADDR >> 16 & 255, SB_NET_ADDR >> 8 & 255,
+					       SB_NET_ADDR & 255, SB_NET_SOCKS_PORT);
+
+	if (!st->cfg->proxy_env)
+		return;
+	for (size_t i = 0; i < ZW_N_ELEMENTS(http); i++)
+		env_set(st, http[i], url);
+	env_set(st, "all_proxy", socks);
+	env_set(st, "ALL_PROXY", socks);
+	for (size_t i = 0; i < ZW_N_ELEMENTS(none); i++)
+		env_set(st, none[i], "localhost,127.0.0.1,::1");
+}
+
+/* What --env says: NAME=VALUE sets, NAME passes on. */
+static void env_options(struct start *st, const struct cli *cli)
+{
+	for (size_t i = 0; i < cli->n_values; i++) {
+		const char *value = cli->values[i].value;
+
+		if (cli->values[i].option != CLI_OPT_ENV)
+			continue;
+		if (strchr(value, '=') != NULL)
+			env_add(st, zw_xstrdup(value));
+		else if (getenv(value) != NULL)
+			env_set(st, value, getenv(value));
+	}
+}
+
+/* Programs in a terminal expect UTF-8; a user without any locale gets the C one that speaks it. */
+static void env_locale(struct start *st)
+{
+	static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+
+	for (size_t i = 0; i < ZW_N_ELEMENTS(names); i++) {
+		const char *value = getenv(names[i]);
+
+		if (value != NULL && *value != '\0' && strcmp(value, "C") != 0 &&
+		    strcmp(value, "POSIX") != 0)
+			return;
+	}
+	env_set(st, "LC_CTYPE", "C.UTF-8");
+}
+
+static void env_terminal(struct start *st)
+{
+	env_set(st, "TERM", "xterm-256color");
+	env_set(st, "COLORTERM", "truecolor");
+	env_set(st, "TERM_PROGRAM", "zwatch");
+	env_set(st, "TERM_PROGRAM_VERSION", ZW_VERSION);
+	env_locale(st);
+}
+
+static void env_make(struct start *st, const struct cli *cli, bool has_pty)
+{
+	zw_autofree char *runtime = zw_xasprintf("/run/user/%u", (unsigned)st->places.uid);
+
+	st->env = zw_xcalloc(1, sizeof(*st->env));
+	if (!cli_has(cli, CLI_OPT_CLEAR_ENV))
+		for (char **e = environ; *e != NULL; e++)
+			if (env_is_passed(st->agent, *e))
+				env_add(st, zw_xstrdup(*e));
+	env_set(st, "HOME", st->places.home);
+	env_set(st, "XDG_RUNTIME_DIR", runtime);
+	if (getenv("PATH") == NULL || cli_has(cli, CLI_OPT_CLEAR_ENV))
+		env_set(st, "PATH", "/usr/local/bin:/usr/bin:/bin");
+	for (char **e = st->agent->env; *e != NULL; e++)
+		env_add(st, zw_xstrdup(*e));
+	if (has_pty)
+		env_terminal(st);
+	env_proxy(st);
+	env_set(st, "ZWATCH", "1");
+	env_options(st, cli);
+}
+
+/* -- files -------------------------------------------------------------------------------------- */
+
+/* Makes what the agent keeps, so that there is something to mount: folders 0700, files 0600. */
+static void paths_make(const struct cfg_paths *paths)
+{
+	for (size_t i = 0; i < paths->n; i++) {
+		const struct cfg_path *p = &paths->list[i];
+
+		if (!p->is_file) {
+			zw_mkdirs(p->path, 0700);
+			continue;
+		}
+		zw_autoclose int fd =
+			open(p->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+		if (fd >= 0 && p->initial != NULL)
+			zw_write_all(fd, p->initial, strlen(p->initial));
+	}
+}
+
+/* A list of borrowed paths out of up to two kinds of sources, NULL at the end. */
+static const char **path_list(const struct cfg_paths *a, const struct cfg_items *b)
+{
+	size_t n = (a != NULL ? a->n : 0) + (b != NULL ? b->n : 0), k = 0;
+	const char **list = zw_xcalloc(n + 1, sizeof(*list));
+
+	for (size_t i = 0; a != NULL && i < a->n; i++)
+		list[k++] = a->list[i].path;
+	for (size_t i = 0; b != NULL && i < b->n; i++)
+		list[k++] = b->list[i].text;
+	return list;
+}
+
+/* A path that settings show again although a built-in entry hides it. */
+static bool is_shown(const struct start *st, const char *path)
+{
+	for (size_t i = 0; i < st->cfg->allow_read.n; i++)
+		if (strcmp(st->cfg->allow_read.list[i].text, path) == 0)
+			return true;
+	return false;
+}
+
+static void lists_make(struct start *st)
+{
+	st->writable = path_list(&st->agent->writable, &st->cfg->allow_write);
+	st->read_only = path_list(&st->shown_paths, &st->cfg->deny_write);
+	st->fresh = path_list(&st->agent->private_, NULL);
+	st->hidden = path_list(&st->hidden_paths, &st->cfg->deny_read);
+	size_t kept = 0;
+	for (size_t i = 0; st->hidden[i] != NULL; i++)
+		if (!is_shown(st, st->hidden[i]))
+			st->hidden[kept++] = st->hidden[i];
+	st->hidden[kept] = NULL;
+}
+
+static char *find_in_path(const char *name)
+{
+	zw_autofree char *path = zw_xstrdup("/usr/bin:/bin:/usr/local/bin:/usr/sbin:/sbin");
+	char *save = NULL;
+
+	for (char *dir = strtok_r(path, ":", &save); dir != NULL; dir = strtok_r(NULL, ":", &save)) {
+		zw_autofree char *file = zw_xasprintf("%s/%s", dir, name);
+
+		if (access(file, X_OK) == 0)
+			return zw_steal(&file);
+	}
+	return zw_xstrdup("/usr/bin/bwrap");
+}
+
+static void argv_make(struct start *st, const char *command, char **rest)
+{
+	size_t n = 0, k = 0;
+
+	while (rest[n] != NULL)
+		n++;
+	st->argv = zw_xcalloc(n + 2, sizeof(*st->argv));
+	if (command != NULL)
+		st->argv[k++] = (char *)(uintptr_t)command;
+	for (size_t i = 0; i < n; i++)
+		st->argv[k++] = rest[i];
+}
+
+int start_agent(struct start *st, const struct cli *cli, const char *name, char **command,
+		bool has_pty)
+{
+	const struct cfg_agent_entry *entry = *name != '\0' ? cfg_agent_entry(st->cfg, name) : NULL;
+	const char *preset = entry != NULL ? entry->preset : name;
+
+	if (*preset == '\0')
+		st->agent = cfg_agent_base(&st->places);
+	else if (cfg_agent_find(preset, &st->places, &st->agent) < 0)
+		return ZW_E_NOT_FOUND;
+	const char *program = entry != NULL ? entry->command : st->agent->command;
+	argv_make(st, *name != '\0' ? program : NULL, command);
+	paths_make(&st->agent->writable);
+	/* Made before anything is hidden: what is not there could be made inside by the agent. */
+	zw_mkdirs(st->places.config_dir, 0700);
+	zw_mkdirs(st->places.state_dir, 0700);
+	cfg_hidden_paths(&st->places, st->agent, &st->hidden_paths);
+	cfg_shown_paths(&st->places, &st->shown_paths);
+	lists_make(st);
+	env_make(st, cli, has_pty);
+	st->bwrap = find_in_path("bwrap");
+	st->init = sup_program_path("zwatch-init");
+	st->plan = (struct sb_plan){
+		.argv = st->argv,
+		.env = st->env,
+		.cwd = st->places.start_dir,
+		.project = st->cfg->project_dir,
+		.home = st->places.home_real,
+		.uid = getuid(),
+		.gid = getgid(),
+		.writable = st->writable,
+		.read_only = st->read_only,
+		.hidden = st->hidden,
+		.fresh = st->fresh,
+		.project_holds_sockets = st->cfg->allow_sockets == CFG_SOCKETS_PROJECT,
+		.want_pty = has_pty,
+		.stdio = {0, 1, 2},
+		.bwrap = st->bwrap,
+		.init = st->init,
+	};
+	return 0;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ * From settings, preset and options to the plan of a sandbox. */
+#ifndef ZW_MAIN_START_H
+#define ZW_MAIN_START_H
+
+#include "sandbox/plan.h"
+#include "src/config/agents.h"
+#include "src/config/catalogue.h"
+#include "src/config/config.h"
+#include "src/main/cli.h"
+
+/** All that a session is made from; owned, start_fini(). */
+struct start {
+	struct cfg_places places;
+	struct cfg *cfg;
+	struct cfg_report report;
+	struct cfg_catalogue *catalogue;
+	struct cfg_agent *agent;      /* NULL until start_agent() */
+	char **env;                   /* of the agent, NULL at the end */
+	size_t n_env;
+	char **argv;                  /* borrowed strings in an owned list */
+	char *bwrap, *init;
+	const char **writable, **read_only, **hidden, **fresh; /* owned lists, borrowed strings */
+	struct cfg_paths hidden_paths, shown_paths;
+	struct sb_plan plan;
+};
+
+void start_init(struct start *st);
+void start_fini(struct start *st);
+
+/**
+ * Reads settings and catalogue and applies the options. Findings stand in st->report.
+ * Returns 0 or ZW_E_CONFIG (an error is among them), -errno
+ */
+int start_config(struct start *st, const struct cli *cli);
+
+/** Prints the report's findings to @fd, errors always, notes when @with_notes. */
+void start_print_report(const struct start *st, int fd, bool with_notes);
+
+/**
+ * Finds the agent's preset and makes its folders; the plan is complete afterwards.
+ *
+ * @name      preset or configured agent; "" = none (`zwatch run`)
+ * @command   NULL-terminated; for an agent its arguments only
+ * @has_pty   the agent gets a terminal of its own
+ * Returns    0, ZW_E_NOT_FOUND
+ */
+int start_agent(struct start *st, const struct cli *cli, const char *name, char **command,
+		bool has_pty);
+
+/** Whether a word names an agent: a preset, or one of the settings. @arg is struct start. */
+bool start_is_agent(const char *word, void *arg);
+
+#endif

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT
+ * The agent seen from outside: its terminal's master, the pane that reads it, its end. zwatch
+ * itself only writes to the master; what comes out of it is zwatch-pane's to parse. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+
+#include "src/base/err.h"
+#include "src/base/io.h"
+#include "src/base/mem.h"
+#include "src/base/words.h"
+#include "src/super/super_i.h"
+
+/* After SIGTERM, until the whole sandbox is killed. */
+#define STOP_GRACE_MS 3000
+/* A pane that dies at once again and again is not started for ever. */
+#define PANE_STARTS_MAX 10
+/* After the agent's end, for its last output to reach the screen. */
+#define PANE_DRAIN_MS 500
+
+static void input_run(struct sup *s)
+{
+	while (s->input.len > 0) {
+		ssize_t n = write(s->pty_fd, zw_buf_head(&s->input), s->input.len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno != EAGAIN)
+			zw_buf_consume(&s->input, s->input.len); /* the terminal is closed inside */
+		if (n <= 0)
+			break;
+		zw_buf_consume(&s->input, (size_t)n);
+	}
+	zev_io_set(s->pty_io, s->input.len > 0 ? ZEV_WRITE : 0);
+	bool is_full = s->input.len > (s->is_input_full ? SUP_INPUT_LOW_B : SUP_INPUT_HIGH_B);
+	if (is_full != s->is_input_full) {
+		s->is_input_full = is_full;
+		s->face->input_pause(s->face->arg, is_full);
+	}
+}
+
+static void on_pty_writable(int fd, unsigned what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	input_run(arg);
+}
+
+void sup_input(struct sup *s, const void *bytes, size_t len)
+{
+	if (s->pty_fd < 0 || s->is_agent_over)
+		return;
+	/* The dashboard stops reading at the high mark; one read beyond it still fits. */
+	if (zw_buf_add(&s->input, bytes, len) < 0)
+		sup_warn(s, "the agent reads nothing; %zu typed bytes were dropped", len);
+	input_run(s);
+}
+
+void sup_pane_resize(struct sup *s, int rows, int cols)
+{
+	struct winsize size = {.ws_row = (unsigned short)rows, .ws_col = (unsigned short)cols};
+
+	if (rows == s->rows && cols == s->cols)
+		return;
+	s->rows = rows;
+	s->cols = cols;
+	/* The engine learns its size first, so that what the agent draws after SIGWINCH fits. */
+	if (s->pane.chan != NULL)
+		zw_send(s->pane.chan, pane_resize, .rows = (uint16_t)rows, .cols = (uint16_t)cols);
+	if (s->pty_fd >= 0)
+		ioctl(s->pty_fd, TIOCSWINSZ, &size);
+}
+
+void sup_frame_done(struct sup *s)
+{
+	if (s->pane.chan != NULL)
+		zw_send(s->pane.chan, pane_next, .unused = 0);
+}
+
+void sup_pane_start(struct sup *s)
+{
+	if (s->pane.n_starts >= PANE_STARTS_MAX)
+		return;
+	int r = sup_helper_start(&s->pane, s->config->log_fd);
+	if (r < 0) {
+		sup_warn(s, "zwatch-pane cannot be started: %s", zw_strerror(r));
+		return;
+	}
+	if (s->pty_fd < 0)
+		return;
+	int fds[2] = {s->pty_fd, s->face->grid_fd(s->face->arg)};
+	struct zw_msg_pane_setup m = {.rows = (uint16_t)s->rows,
+				      .cols = (uint16_t)s->cols,
+				      .fg_rgb = 0xd0d0d0,
+				      .bg_rgb = 0x000000,
+				      .scrollback_n = s->config->scrollback_n};
+	zw_chan_send_fds(s->pane.chan, ZW_ID_pane_setup, &m, fds, 2);
+	if (s->pane.n_starts == 1)
+		return;
+	/* A new engine knows nothing of the screen: a change of size makes the program redraw. */
+	struct winsize size = {.ws_row = (unsigned short)s->rows,
+			       .ws_col = (unsigned short)(s->cols > 1 ? s->cols - 1 : 2)};
+	ioctl(s->pty_fd, TIOCSWINSZ, &size);
+	size.ws_col = (unsigned short)s->cols;
+	ioctl(s->pty_fd, TIOCSWINSZ, &size);
+}
+
+static void maybe_over(struct sup *s)
+{
+	if (!s->is_agent_over)
+		return;
+	if (s->is_pane_over || s->face == NULL || s->pane.chan == NULL)
+		zev_stop(s->loop);
+	else if (!zev_timer_is_running(s->patience))
+		zev_timer_start(s->patience, PANE_DRAIN_MS);
+}
+
+void sup_on_pane_msg(struct sup *s, enum zw_msg_id id, const union zw_msg_any *msg)
+{
+	if (id == ZW_ID_pane_frame && s->is_face_open) {
+		s->face->frame(s->face->arg, &msg->pane_frame);
+	} else if (id == ZW_ID_pane_title) {
+		mdl_set(&s->model.title, msg->pane_title.title, 256);
+		sup_changed(s, MDL_CHANGED_STATUS);
+	} else if (id == ZW_ID_pane_note) {
+		zw_autofree char *text = NULL;
+
+		mdl_set(&text, msg->pane_note.text, 256);
+		if (s->is_face_open)
+			s->face->note(s->face->arg, msg->pane_note.kind, text);
+		if (msg->pane_note.kind == ZW_NOTE_KIND_CLIPBOARD)
+			sup_record(s, "terminal", "the agent wanted to set the clipboard; refused");
+	} else if (id == ZW_ID_pane_eof) {
+		s->is_pane_over = true;
+		maybe_over(s);
+	}
+}
+
+static void on_sandbox_over(int fd, unsigned what, void *arg)
+{
+	struct sup *s = arg;
+
+	(void)fd;
+	(void)what;
+	if (sb_session_ended(&s->sandbox, &s->agent_status) == 0)
+		return;
+	s->is_agent_over = true;
+	zev_io_set(s->bwrap_io, 0);
+	maybe_over(s);
+}
+
+void sup_agent_start(struct sup *s)
+{
+	zw_buf_init(&s->input, SUP_INPUT_MAX_B);
+	s->pty_fd = zw_steal_fd(&s->sandbox.pty);
+	if (s->pty_fd >= 0) {
+		zw_set_nonblock(s->pty_fd);
+		s->pty_io = zev_io_new(s->loop, s->pty_fd, 0, on_pty_writable, s);
+	}
+	s->bwrap_io = zev_io_new(s->loop, s->sandbox.bwrap_pidfd, ZEV_READ, on_sandbox_over, s);
+}
+
+void sup_agent_fini(struct sup *s)
+{
+	zev_io_free(zw_steal(&s->pty_io));
+	zev_io_free(zw_steal(&s->bwrap_io));
+	zev_timer_free(zw_steal(&s->kill_timer));
+	zw_buf_fini(&s->input);
+	zw_close(&s->pty_fd);
+}
+
+static void on_kill_timer(void *arg)
+{
+	struct sup *s = arg;
+
+	if (!s->is_agent_over && s->sandbox.init_pid > 0)
+		kill(s->sandbox.bwrap_pid, SIGKILL);
+}
+
+void sup_stop_agent(struct sup *s)
+{
+	if (s->is_agent_over)
+		return;
+	sup_freeze(s, false);
+	sb_session_signal(&s->sandbox, SIGTERM);
+	if (s->kill_timer == NULL)
+		s->kill_timer = zev_timer_new(s->loop, on_kill_timer, s);
+	zev_timer_start(s->kill_timer, STOP_GRACE_MS);
+}
+
+/* Signals @pid's children and theirs; the depth is bounded, a fork bomb is for the kill. */
+static void signal_below(pid_t pid, int sig, int depth)
+{
+	zw_autofree char *path = zw_xasprintf("/proc/%d/task/%d/children", pid, pid);
+	zw_autofree char *list = NULL;
+	size_t len;
+
+	if (depth > 64 || zw_read_file(path, 65536, &list, &len) < 0)
+		return;
+	for (char *p = list, *end; *p != '\0'; p = end) {
+		long child = strtol(p, &end, 10);
+
+		if (end == p)
+			break;
+		kill((pid_t)child, sig);
+		signal_below((pid_t)child, sig, depth + 1);
+	}
+}
+
+void sup_freeze(struct sup *s, bool is_frozen)
+{
+	if (is_frozen == s->is_frozen || s->sandbox.init_pid <= 0)
+		return;
+	s->is_frozen = is_frozen;
+	signal_below(s->sandbox.init_pid, is_frozen ? SIGSTOP : SIGCONT, 0);
+	sup_record(s, "mode", is_frozen ? "frozen" : "thawed");
+}

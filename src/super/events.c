@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT
+ * What happened: from the helper that saw it into the record and into the model. The numbers of the
+ * sources are made one: source and start of the helper in the upper bits, its own number below, so
+ * that a restarted helper never writes over an older row. */
+#include "src/base/io.h"
+#include "src/base/mem.h"
+#include "src/base/log.h"
+#include "src/base/words.h"
+#include "src/super/super_i.h"
+
+#define SEQ_BITS  44
+#define SEQ_MASK  ((UINT64_C(1) << SEQ_BITS) - 1)
+#define START_MAX 0xfffu
+
+static uint64_t seq_global(const struct sup_helper *h, uint64_t seq)
+{
+	return (uint64_t)h->role << (SEQ_BITS + 12) |
+	       (uint64_t)(h->n_starts & START_MAX) << SEQ_BITS | (seq & SEQ_MASK);
+}
+
+void sup_changed(struct sup *s, unsigned changed)
+{
+	if (s->face != NULL && s->is_face_open)
+		s->face->changed(s->face->arg, changed);
+}
+
+void sup_record(struct sup *s, const char *kind, const char *text)
+{
+	if (s->audit.chan != NULL)
+		zw_send(s->audit.chan, misc_event, .t_us = zw_now_us(), .kind = zw_span(kind),
+			.text = zw_span(text));
+}
+
+void sup_warn(struct sup *s, const char *fmt, ...)
+{
+	zw_autofree char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		zw_fatal("out of memory");
+	va_end(ap);
+	zw_warn("%s", text);
+	mdl_set(&s->model.warning, zw_span(text), 1024);
+	sup_record(s, "warning", text);
+	sup_changed(s, MDL_CHANGED_STATUS);
+}
+
+/* Nothing is granted that is not on record: without a store the answer to a wish to commit is no. */
+static void refuse_commit(struct sup_helper *h, uint64_t seq)
+{
+	if (h->chan != NULL)
+		zw_send(h->chan, committed, .seq = seq, .is_kept = 0);
+}
+
+static void count(struct mdl_session *m, unsigned did, uint32_t n)
+{
+	if (did == ZW_DID_ALLOW)
+		m->n_allow += n;
+	else if (did == ZW_DID_DENY || did == ZW_DID_MISS)
+		m->n_deny += n;
+	else if (did == ZW_DID_AUTO)
+		m->n_auto += n;
+}
+
+void sup_on_sock_event(struct sup *s, struct sup_helper *h, const struct zw_msg_sock_event *m)
+{
+	struct zw_msg_sock_event out = *m;
+	bool is_new;
+
+	out.seq = seq_global(h, m->seq);
+	if (s->audit.chan != NULL)
+		zw_chan_send_fds(s->audit.chan, ZW_ID_sock_event, &out, NULL, 0);
+	else if (m->want_commit)
+		refuse_commit(h, m->seq);
+	struct mdl_sock *k = mdl_sock_get(&s->model, m->target, m->pid, m->did, &is_new);
+	uint32_t before = is_new || k->id != out.seq ? 0 : k->n_times;
+	if (m->phase == 0)
+		count(&s->model, m->did, m->n_times > before ? m->n_times - before : 0);
+	k->n_times = k->id == out.seq || is_new ? m->n_times : k->n_times + m->n_times;
+	k->id = out.seq;
+	k->op = m->op;
+	k->by = m->by;
+	k->rule = m->rule;
+	k->t_us = m->t_us;
+	k->up_b = m->up_b;
+	k->down_b = m->down_b;
+	k->risk = m->risk < POL_RISK_MAX ? (enum pol_risk)m->risk : POL_RISK_CRITICAL;
+	mdl_set(&k->asked, m->asked, 4096);
+	mdl_set(&k->class_name, m->class_name, 64);
+	mdl_set(&k->reason, m->reason, 512);
+	mdl_proc_set(&s->model, &k->proc, m->pid, m->exe, m->argv, m->cwd, m->chain);
+	sup_changed(s, MDL_CHANGED_SOCKS | MDL_CHANGED_STATUS);
+}
+
+static void conn_show(struct sup *s, const struct zw_msg_conn_event *m, uint64_t id)
+{
+	bool is_new;
+	struct mdl_conn *c = mdl_conn_get(&s->model, id, &is_new);
+	bool was_live = !is_new && c->closed_us == 0;
+
+	if (m->phase == 0) {
+		count(&s->model, m->did, m->n_times > c->n_times ? m->n_times - c->n_times : 0);
+		c->opened_us = m->t_us;
+		mdl_proc_set(&s->model, &c->proc, m->pid, m->exe, m->argv, m->cwd, m->chain);
+	}
+	s->model.up_b += m->up_b > c->up_b ? m->up_b - c->up_b : 0;
+	s->model.down_b += m->down_b > c->down_b ? m->down_b - c->down_b : 0;
+	c->did = m->did;
+	c->via = m->via;
+	c->by = m->by;
+	c->rule = m->rule;
+	c->port = m->port;
+	c->up_b = m->up_b;
+	c->down_b = m->down_b;
+	c->n_times = m->n_times;
+	mdl_set(&c->host, m->host, 255);
+	mdl_set(&c->address, m->address, 64);
+	mdl_set(&c->reason, m->reason, 512);
+	mdl_set(&c->end, m->end, 128);
+	if (m->phase == 2 || m->did != ZW_DID_ALLOW)
+		c->closed_us = m->t_us;
+	bool is_live = c->closed_us == 0;
+	if (is_live && !was_live)
+		s->model.n_live++;
+	else if (!is_live && was_live)
+		s->model.n_live--;
+}
+
+void sup_on_conn_event(struct sup *s, struct sup_helper *h, const struct zw_msg_conn_event *m)
+{
+	struct zw_msg_conn_event out = *m;
+
+	out.seq = seq_global(h, m->seq);
+	if (s->audit.chan != NULL)
+		zw_chan_send_fds(s->audit.chan, ZW_ID_conn_event, &out, NULL, 0);
+	else if (m->want_commit)
+		refuse_commit(h, m->seq);
+	conn_show(s, m, out.seq);
+	sup_changed(s, MDL_CHANGED_CONNS | MDL_CHANGED_STATUS);
+}
+
+void sup_on_committed(struct sup *s, const struct zw_msg_committed *m)
+{
+	struct sup_helper *const sources[] = {&s->broker, &s->proxy};
+
+	for (size_t i = 0; i < ZW_N_ELEMENTS(sources); i++) {
+		struct sup_helper *h = sources[i];
+
+		if (h->chan != NULL && seq_global(h, m->seq) == m->seq)
+			zw_send(h->chan, committed, .seq = m->seq & SEQ_MASK,
+				.is_kept = m->is_kept);
+	}
+}

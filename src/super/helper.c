@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+#include "src/super/helper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+
+/* Descriptors above all fixed ones, so that the moves of the child never overwrite each other. */
+#define FD_FREE_FROM 10
+
+void sup_helper_init(struct sup_helper *h, enum zw_role role, struct zev_loop *loop,
+		     const struct sup_helper_ops *ops, void *arg)
+{
+	*h = (struct sup_helper){.role = role, .loop = loop, .ops = ops, .arg = arg};
+}
+
+char *sup_program_path(const char *name)
+{
+	const char *folder = getenv("ZWATCH_LIBEXEC");
+	char self[4096];
+
+	if (folder != NULL && *folder == '/')
+		return zw_xasprintf("%s/%s", folder, name);
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	if (n > 0) {
+		self[n] = '\0';
+		char *slash = strrchr(self, '/');
+		zw_autofree char *beside = NULL;
+
+		if (slash != NULL) {
+			*slash = '\0';
+			beside = zw_xasprintf("%s/%s", self, name);
+			if (access(beside, X_OK) == 0)
+				return zw_steal(&beside);
+		}
+	}
+	return zw_xasprintf("%s/%s", ZW_LIBEXEC_DIR, name);
+}
+
+/* Tells the owner once that the helper is no more, and makes sure that it is not. */
+static void dead(struct sup_helper *h, const char *how)
+{
+	if (h->pid > 0)
+		kill(h->pid, SIGKILL);
+	zw_chan_free(zw_steal(&h->chan));
+	h->pid = 0;
+	h->is_ready = false;
+	h->ops->on_dead(h, how, h->arg);
+}
+
+static void on_helper_msg(struct zw_chan *chan, enum zw_msg_id id, const union zw_msg_any *msg,
+			  int *fds, void *arg)
+{
+	struct sup_helper *h = arg;
+
+	(void)chan;
+	if (!h->has_hello) {
+		if (id != ZW_ID_hello || msg->hello.version != ZW_MSG_VERSION) {
+			dead(h, zw_strerror(ZW_E_VERSION));
+			return;
+		}
+		h->has_hello = true;
+		return;
+	}
+	h->ops->on_msg(h, id, msg, fds, h->arg);
+}
+
+static void on_helper_end(struct zw_chan *chan, int error, void *arg)
+{
+	struct sup_helper *h = arg;
+
+	(void)chan;
+	/* A helper that ended is reaped right after this, and its status tells more. */
+	if (error == ZW_E_EOF && h->pid > 0) {
+		int status;
+
+		if (waitpid(h->pid, &status, WNOHANG) == h->pid) {
+			sup_helper_reaped(h, h->pid, status);
+			return;
+		}
+		if (kill(h->pid, 0) == 0) {
+			kill(h->pid, SIGKILL);
+			if (waitpid(h->pid, &status, 0) == h->pid) {
+				sup_helper_reaped(h, h->pid, status);
+				return;
+			}
+		}
+	}
+	zw_autofree char *how = zw_xasprintf("sent what it may not: %s", zw_strerror(error));
+	dead(h, how);
+}
+
+static const struct zw_chan_ops chan_ops = {.on_msg = on_helper_msg, .on_end = on_helper_end};
+
+static int spawn(const char *path, int control_fd, int log_fd, pid_t *ret_pid)
+{
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attr;
+	sigset_t all, none;
+	char *argv[] = {(char *)(uintptr_t)zw_basename(path), NULL};
+
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDWR, 0);
+	posix_spawn_file_actions_adddup2(&actions, log_fd >= 0 ? log_fd : 0, 1);
+	posix_spawn_file_actions_adddup2(&actions, log_fd >= 0 ? log_fd : 0, 2);
+	posix_spawn_file_actions_adddup2(&actions, control_fd, ZW_FD_CONTROL);
+	posix_spawn_file_actions_adddup2(&actions, 2, ZW_FD_LOG);
+	posix_spawn_file_actions_addclosefrom_np(&actions, ZW_FD_LOG + 1);
+	posix_spawnattr_init(&attr);
+	sigfillset(&all);
+	sigemptyset(&none);
+	posix_spawnattr_setsigdefault(&attr, &all);
+	posix_spawnattr_setsigmask(&attr, &none);
+	/* Its own session: what the user types for the agent is no signal for a helper. */
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK |
+						POSIX_SPAWN_SETSID);
+	int r = posix_spawn(ret_pid, path, &actions, &attr, argv, environ);
+	posix_spawnattr_destroy(&attr);
+	posix_spawn_file_actions_destroy(&actions);
+	return -r;
+}
+
+int sup_helper_start(struct sup_helper *h, int log_fd)
+{
+	zw_autofree char *path = sup_program_path(zw_role_name(h->role));
+	int pair[2];
+	int r = zw_chan_pair(pair);
+
+	if (r < 0)
+		return r;
+	zw_autoclose int ours = pair[0];
+	zw_autoclose int theirs = fcntl(pair[1], F_DUPFD_CLOEXEC, FD_FREE_FROM);
+	zw_autoclose int log = log_fd >= 0 ? fcntl(log_fd, F_DUPFD_CLOEXEC, FD_FREE_FROM) : -1;
+	close(pair[1]);
+	if (theirs < 0)
+		return -EMFILE;
+	r = spawn(path, theirs, log, &h->pid);
+	if (r < 0) {
+		h->pid = 0;
+		return r;
+	}
+	h->has_hello = h->is_ready = false;
+	h->n_starts++;
+	h->chan = zw_chan_new(h->loop, zw_steal_fd(&ours), ROLE_SUPER, h->role, &chan_ops, h);
+	return 0;
+}
+
+bool sup_helper_reaped(struct sup_helper *h, pid_t pid, int wait_status)
+{
+	zw_autofree char *how = NULL;
+
+	if (h->pid <= 0 || h->pid != pid)
+		return false;
+	if (WIFSIGNALED(wait_status))
+		how = zw_xasprintf("killed by signal %d (%s)", WTERMSIG(wait_status),
+				   strsignal(WTERMSIG(wait_status)));
+	else
+		how = zw_xasprintf("ended with status %d", WEXITSTATUS(wait_status));
+	h->pid = 0;
+	dead(h, how);
+	return true;
+}
+
+void sup_helper_stop(struct sup_helper *h)
+{
+	zw_chan_free(zw_steal(&h->chan));
+	h->pid = 0;
+	h->is_ready = false;
+}

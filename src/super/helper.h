@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT
+ * One helper process of zwatch: started by fork and exec with fixed descriptors, spoken to over a
+ * channel, and named when it dies. */
+#ifndef ZW_SUPER_HELPER_H
+#define ZW_SUPER_HELPER_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "src/ipc/chan.h"
+
+struct sup_helper;
+
+struct sup_helper_ops {
+	/** A message of this helper, checked (zw_chan_ops.on_msg). */
+	void (*on_msg)(struct sup_helper *h, enum zw_msg_id id, const union zw_msg_any *msg, int *fds,
+		       void *arg);
+	/** It is gone, or had to be killed for what it sent; @how is one sentence. Called once. */
+	void (*on_dead)(struct sup_helper *h, const char *how, void *arg);
+};
+
+struct sup_helper {
+	enum zw_role role;
+	pid_t pid;             /* 0 = none runs */
+	struct zw_chan *chan;  /* owned; NULL = none runs */
+	bool is_ready;         /* its *_ready or aud_opened has come */
+	bool has_hello;
+	unsigned n_starts;     /* how often it was started */
+	struct zev_loop *loop;
+	const struct sup_helper_ops *ops;
+	void *arg;
+};
+
+/** Prepares the struct; starts nothing. */
+void sup_helper_init(struct sup_helper *h, enum zw_role role, struct zev_loop *loop,
+		     const struct sup_helper_ops *ops, void *arg);
+
+/**
+ * Starts the program: found beside this one in the build tree, in libexec when installed,
+ * in $ZWATCH_LIBEXEC for tests. Its standard input is empty; its output and log go to @log_fd.
+ *
+ * Returns  0 or -errno (not found, not executable, no more processes)
+ */
+int sup_helper_start(struct sup_helper *h, int log_fd);
+
+/** A child with this pid ended: true when it was this helper's. Tells on_dead. */
+bool sup_helper_reaped(struct sup_helper *h, pid_t pid, int wait_status);
+
+/** Ends it: closes the channel (it leaves by itself) and forgets it, without on_dead. */
+void sup_helper_stop(struct sup_helper *h);
+
+/** Absolute path of a program of zwatch by name, as sup_helper_start() finds it. Caller frees. */
+char *sup_program_path(const char *name);
+
+#endif

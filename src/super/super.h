@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT
+ * zwatch's middle: starts the sandbox and the helpers, carries messages between them, holds the
+ * questions, keeps the model, and ends it all in order. It parses nothing that the agent shapes. */
+#ifndef ZW_SUPER_SUPER_H
+#define ZW_SUPER_SUPER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sandbox/plan.h"
+#include "src/config/catalogue.h"
+#include "src/ev/ev.h"
+#include "src/ipc/msg.h"
+#include "src/model/model.h"
+#include "src/policy/policy.h"
+
+struct sup;
+
+/** Limits and times of the proxy; units as their names say, 0 = none. */
+struct sup_net {
+	uint32_t max_connections, max_per_host, new_per_second, header_b;
+	uint32_t resolve_ms, connect_ms, header_ms, tls_hello_ms, idle_ms;
+	const uint16_t *local_ports; /* host's loopback services the agent may reach; borrowed */
+	size_t n_local_ports;
+	const char *upstreams;     /* lines; borrowed */
+	const char *allow_private; /* lines: *.name or CIDR; borrowed */
+};
+
+/** Everything a session is started with. All borrowed until sup_run() returns. */
+struct sup_config {
+	const char *agent;            /* name for screen and record: "claude", "bash" */
+	const char *project, *home;   /* absolute */
+	struct sb_plan *plan;
+	const struct cfg_catalogue *catalogue;
+	const struct pol_rule *rules;
+	size_t n_rules;
+	enum pol_mode mode;
+	struct sup_net net;
+	int64_t hold_site_ms, hold_socket_ms; /* 0 = until answered */
+	const char *store_path;
+	const char *runtime_dir;      /* inside */
+	bool is_private, is_dangerous, can_ask;
+	int log_fd;                   /* -1 = none */
+	uint32_t scrollback_n;
+};
+
+/** The dashboard, as the session needs it; all NULL-free when given. @arg goes to each. */
+struct sup_face {
+	/** Size of the agent's pane now. */
+	void (*pane_size)(void *arg, int *ret_rows, int *ret_cols);
+	/** Takes the terminal. Returns 0 or a negative error; then the session does not start. */
+	int (*open)(struct sup *sup, struct zev_loop *loop, struct mdl_session *model, void *arg);
+	void (*close)(void *arg);
+	/** memfd of the grid that zwatch-pane fills; borrowed. */
+	int (*grid_fd)(void *arg);
+	void (*changed)(void *arg, unsigned changed);
+	void (*frame)(void *arg, const struct zw_msg_pane_frame *frame);
+	void (*note)(void *arg, unsigned kind, const char *text);
+	void (*message)(void *arg, const char *text);
+	void (*input_pause)(void *arg, bool is_full);
+	void (*resized)(void *arg);
+	void *arg;
+};
+
+/** How a session ended. Strings owned by the struct, sup_result_fini(). */
+struct sup_result {
+	int exit_status;     /* what zwatch should exit with */
+	uint64_t session;    /* number in the store, 0 = not kept */
+	int64_t length_ms;
+	uint64_t n_allow, n_deny, n_ask, n_miss;
+	char *what, *why, *fix; /* when it did not start (exit 3, 125, 126, 127); else "" */
+	char *warning;       /* the newest, "" = none */
+};
+
+/**
+ * Runs one session to its end.
+ *
+ * @face    NULL = no dashboard: the agent has the caller's stdin, stdout and stderr
+ * @ret     always filled
+ * Returns  ret->exit_status
+ */
+int sup_run(const struct sup_config *config, const struct sup_face *face, struct sup_result *ret);
+void sup_result_fini(struct sup_result *r);
+
+/* -- what the dashboard may ask for ------------------------------------------------------------- */
+
+/** Bytes typed for the agent, in order. */
+void sup_input(struct sup *s, const void *bytes, size_t len);
+void sup_pane_resize(struct sup *s, int rows, int cols);
+void sup_frame_done(struct sup *s);
+/** The question is on screen: its clock stands. */
+void sup_ask_open(struct sup *s, uint64_t ask, bool is_open);
+/** An answer. One that comes too late becomes a rule for this session when it allows. */
+void sup_answer(struct sup *s, uint64_t ask, enum pol_verdict verdict, unsigned scope,
+		const char *note, const char *key, const char *shown, int64_t shown_ms);
+/** Takes back the last allow for this session. Returns a sentence, valid until the next call. */
+const char *sup_undo(struct sup *s);
+/** SIGSTOP or SIGCONT for every process of the sandbox but its first. */
+void sup_freeze(struct sup *s, bool is_frozen);
+void sup_set_mode(struct sup *s, enum pol_mode mode);
+/** SIGTERM, and SIGKILL for the whole sandbox 3 s later. */
+void sup_stop_agent(struct sup *s);
+
+#endif
