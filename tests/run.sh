@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# Installs what the tests need, builds every preset and runs all tests. Ends on ctest's summary.
+#   bash tests/run.sh            everything that fits into 15 minutes
+#   bash tests/run.sh --long     also long fuzzing, soak and large stores
+#   bash tests/run.sh --here P   only preset P, as the user who calls, nothing installed
+# As root it also runs the tests as an unprivileged user: that is who zwatch is for.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+packages="cmake ninja-build gcc clang libclang-rt-14-dev clang-format cppcheck libc6-dev pkg-config bubblewrap
+	ncurses-bin ncurses-term libncurses-dev libevent-dev libgetdns-dev libgnutls28-dev libsqlite3-dev
+	libyajl-dev libidn2-dev libcmocka-dev ca-certificates tmux unbound sqlite3 curl wget socat openssl python3
+	procps vim-tiny less htop git iproute2 util-linux unicode-data knot-dnsutils netcat-openbsd strace"
+# In newer releases the compiler runtime has another number.
+apt-cache show libclang-rt-14-dev >/dev/null 2>&1 || packages=${packages/libclang-rt-14-dev/libclang-rt-dev}
+
+install_packages() {
+	local missing="" p as_root=""
+	for p in $packages; do
+		dpkg-query -W -f='${Status}' "$p" 2>/dev/null | grep -q 'ok installed' || missing="$missing $p"
+	done
+	[ -n "$missing" ] || return 0
+	[ "$(id -u)" -eq 0 ] || as_root=sudo
+	echo "tests: installing$missing"
+	$as_root apt-get update -qq
+	# shellcheck disable=SC2086 # one word a package
+	$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
+}
+
+failed=""
+
+# build_and_test PRESET [CTEST-OPTION...]
+build_and_test() {
+	local preset=$1
+	shift
+	echo "== $preset ($(id -un))"
+	cmake --preset "$preset" >/dev/null
+	cmake --build --preset "$preset" -- --quiet
+	ctest --preset "$preset" -j 2 "$@" || failed="$failed $preset($(id -un))"
+}
+
+# The tree as git has it (and what is not committed), for a user who may not read this folder.
+as_unprivileged() {
+	local user=zwatch-test home
+	id "$user" >/dev/null 2>&1 || useradd --create-home --shell /bin/bash "$user"
+	home=$(getent passwd "$user" | cut -d: -f6)
+	rm -rf "$home/zwatch"
+	mkdir -p "$home/zwatch"
+	if git rev-parse >/dev/null 2>&1; then
+		git ls-files -z --cached --others --exclude-standard | tar --null --ignore-failed-read -cf - -T - | tar -C "$home/zwatch" -xf -
+	else
+		tar --exclude=./build -cf - . | tar -C "$home/zwatch" -xf -
+	fi
+	chown -R "$user:" "$home/zwatch"
+	runuser -l "$user" -c "cd zwatch && CI=${CI:-} ZW_MUST_WORK=${ZW_MUST_WORK:-} bash tests/run.sh --here debug" ||
+		failed="$failed debug($user)"
+	rm -rf "$home/zwatch"
+}
+
+# In CI a test that cannot run is a test that failed.
+if [ -n "${CI:-}" ]; then
+	export ZW_MUST_WORK=1
+fi
+
+case ${1:-} in
+--here)
+	build_and_test "$2"
+	[ -z "$failed" ]
+	exit
+	;;
+--long)
+	export ZW_FUZZ_SECONDS=${ZW_FUZZ_SECONDS:-600} ZW_LONG=1
+	;;
+esac
+
+install_packages
+if [ "$(id -u)" -eq 0 ]; then
+	as_unprivileged
+else
+	build_and_test debug
+fi
+build_and_test fuzz
+build_and_test asan
+build_and_test release
+if [ -n "$failed" ]; then
+	echo "tests: failed in:$failed" >&2
+	exit 1
+fi
