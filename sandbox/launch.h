@@ -32,6 +32,7 @@ struct sb_session {
 	int net[SB_NET_MAX];
 	int level;	       /* 3 full; 2 without Landlock */
 	int landlock_abi;      /* 0 = none */
+	int status;	       /* exit status, once bwrap_pid is 0 again */
 	bool is_wait_killable; /* a signal does not interrupt a waiting call */
 };
 

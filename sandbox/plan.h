@@ -61,6 +61,9 @@ struct sb_layout {
 	char *nsswitch;	   /* owned; likewise */
 };
 
+#define SB_RESOLV_CONF "nameserver 127.0.0.1\n"
+#define SB_ARGS_MAX    (1024 * 1024) /* bytes of options for bwrap */
+
 void sb_layout_fini(struct sb_layout *l);
 
 /** Appends a place. @path is copied. */
@@ -91,6 +94,15 @@ size_t sb_layout_n_empty(const struct sb_layout *l);
  */
 int sb_plan_args(const struct sb_plan *p, const struct sb_layout *l, const struct sb_plan_fds *fds,
 		 struct zw_buf *ret);
+
+/**
+ * The system's nsswitch.conf with names looked up in files and DNS only: what asks other services
+ * (systemd-resolved, mDNS) cannot work inside. Pure; any bytes are safe.
+ *
+ * @text  the file; appended to @ret with its `hosts:` lines replaced
+ * Returns  0 or ZW_E_TOOBIG
+ */
+int sb_nsswitch_rewrite(const char *text, size_t len, struct zw_buf *ret);
 
 /**
  * Folders in which the agent may make sockets, NUL behind each. Pure.

@@ -1,1 +1,9 @@
 # tests of sandbox
+add_executable(sb_driver ${CMAKE_CURRENT_SOURCE_DIR}/sandbox/driver.c)
+target_link_libraries(sb_driver PRIVATE zw_flags zw_sandbox)
+# Static and unsanitised: it stands for any program of the agent's.
+add_executable(sb_probe ${CMAKE_CURRENT_SOURCE_DIR}/sandbox/probe.c)
+target_compile_definitions(sb_probe PRIVATE _GNU_SOURCE)
+target_compile_options(sb_probe PRIVATE -Wall -Wextra)
+target_link_options(sb_probe PRIVATE -static)
+set_target_properties(sb_probe PROPERTIES POSITION_INDEPENDENT_CODE OFF)

@@ -34,6 +34,8 @@ struct sb_conf {
 	uint32_t cwd_b;		/* path with its NUL */
 };
 
+_Static_assert(sizeof(struct sb_conf) % 8 == 0, "the filter behind it must be aligned");
+
 enum sb_note_kind { SB_NOTE_HELLO = 1, SB_NOTE_READY, SB_NOTE_GO, SB_NOTE_PASSED, SB_NOTE_FAILED };
 
 /** Flags of READY. */

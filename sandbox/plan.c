@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT
+ * Plan and layout to bwrap's arguments. */
+#include "sandbox/plan.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/base/str.h"
+
+void sb_layout_fini(struct sb_layout *l)
+{
+	for (size_t i = 0; i < l->n_places; i++)
+		free(l->places[i].path);
+	free(l->places);
+	free(l->cwd);
+	free(l->project);
+	free(l->runtime_dir);
+	free(l->resolv_conf);
+	free(l->nsswitch);
+	memset(l, 0, sizeof(*l));
+}
+
+void sb_layout_add(struct sb_layout *l, const char *path, enum sb_place_kind kind, bool is_dir)
+{
+	l->places = zw_xrealloc(l->places, l->n_places + 1, sizeof(*l->places));
+	l->places[l->n_places++] =
+		(struct sb_place){.path = zw_xstrdup(path), .kind = kind, .is_dir = is_dir};
+}
+
+static bool is_below(const char *path, const char *folder)
+{
+	size_t len = strlen(folder);
+
+	return strncmp(path, folder, len) == 0 && path[len] == '/';
+}
+
+/** The nearest place of the first @n in which @path lies, or NULL. */
+static const struct sb_place *place_around(const struct sb_place *places, size_t n,
+					   const char *path)
+{
+	while (n-- > 0) {
+		if (is_below(path, places[n].path))
+			return &places[n];
+	}
+	return NULL;
+}
+
+/* A parent is a prefix of its children, so plain byte order puts it first. */
+static int by_path_then_kind(const void *a, const void *b)
+{
+	const struct sb_place *x = a, *y = b;
+	int c = strcmp(x->path, y->path);
+
+	return c != 0 ? c : (int)x->kind - (int)y->kind;
+}
+
+static bool is_pointless(const struct sb_layout *l, size_t n_kept, const struct sb_place *p)
+{
+	const struct sb_place *around = place_around(l->places, n_kept, p->path);
+
+	return p->kind == SB_PLACE_HIDDEN && around &&
+	       (around->kind == SB_PLACE_HIDDEN || around->kind == SB_PLACE_FRESH);
+}
+
+void sb_layout_order(struct sb_layout *l)
+{
+	size_t n_kept = 0;
+
+	if (l->n_places > 0)
+		qsort(l->places, l->n_places, sizeof(*l->places), by_path_then_kind);
+	for (size_t i = 0; i < l->n_places; i++) {
+		struct sb_place *p = &l->places[i];
+		bool is_outdone = i + 1 < l->n_places && strcmp(p->path, p[1].path) == 0;
+
+		if (is_outdone || is_pointless(l, n_kept, p))
+			free(p->path);
+		else
+			l->places[n_kept++] = *p;
+	}
+	l->n_places = n_kept;
+}
+
+size_t sb_layout_n_empty(const struct sb_layout *l)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->n_places; i++)
+		n += l->places[i].kind == SB_PLACE_HIDDEN && !l->places[i].is_dir;
+	return n;
+}
+
+/* -- arguments --------------------------------------------------------------------------------- */
+
+/** The list being written; the first error sticks. */
+struct args {
+	struct zw_buf *buf; /* borrowed */
+	int error;
+};
+
+static void add(struct args *a, const char *arg)
+{
+	if (a->error == 0)
+		a->error = zw_buf_add(a->buf, arg, strlen(arg) + 1);
+}
+
+static void add2(struct args *a, const char *option, const char *value)
+{
+	add(a, option);
+	add(a, value);
+}
+
+static void add_number(struct args *a, const char *option, unsigned long long number)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%llu", number);
+	add2(a, option, text);
+}
+
+static void add_bind(struct args *a, const char *option, const char *path)
+{
+	add2(a, option, path);
+	add(a, path);
+}
+
+static void add_data(struct args *a, int fd, const char *path)
+{
+	add_number(a, "--ro-bind-data", (unsigned)fd);
+	add(a, path);
+}
+
+static void add_fresh(struct args *a, const struct sb_layout *l, size_t i)
+{
+	const char *path = l->places[i].path;
+	const struct sb_place *around = place_around(l->places, i, path);
+	bool is_shared = strcmp(path, "/tmp") == 0 || strcmp(path, "/var/tmp") == 0;
+
+	add2(a, "--perms", is_shared ? "1777" : strcmp(path, "/run") == 0 ? "0755" : "0700");
+	/* Inside another fresh folder it needs no mount of its own. */
+	add2(a, around && around->kind == SB_PLACE_FRESH ? "--dir" : "--tmpfs", path);
+}
+
+static void add_places(struct args *a, const struct sb_layout *l, const struct sb_plan_fds *fds)
+{
+	size_t n_empty = 0;
+
+	for (size_t i = 0; i < l->n_places; i++) {
+		const struct sb_place *p = &l->places[i];
+
+		switch (p->kind) {
+		case SB_PLACE_WRITABLE:
+			add_bind(a, "--bind", p->path);
+			break;
+		case SB_PLACE_READ_ONLY:
+			add_bind(a, "--ro-bind", p->path);
+			break;
+		case SB_PLACE_FRESH:
+			add_fresh(a, l, i);
+			break;
+		case SB_PLACE_HIDDEN:
+			if (p->is_dir) {
+				add2(a, "--perms", "0700");
+				add2(a, "--tmpfs", p->path);
+			} else {
+				add_data(a, fds->empty[n_empty++], p->path);
+			}
+			break;
+		}
+	}
+}
+
+static void add_namespaces(struct args *a, const struct sb_plan *p)
+{
+	static const char *const fixed[] = {
+		"--unshare-user",    "--unshare-pid",
+		"--unshare-ipc",     "--unshare-net",
+		"--unshare-uts",     "--disable-userns",
+		"--die-with-parent", "--as-pid-1",
+		"--cap-drop",	     "ALL",
+	};
+
+	for (size_t i = 0; i < ZW_N_ELEMENTS(fixed); i++)
+		add(a, fixed[i]);
+	add_number(a, "--uid", p->uid);
+	add_number(a, "--gid", p->gid);
+}
+
+int sb_plan_args(const struct sb_plan *p, const struct sb_layout *l, const struct sb_plan_fds *fds,
+		 struct zw_buf *ret)
+{
+	struct args a = {ret, 0};
+
+	add_namespaces(&a, p);
+	add_bind(&a, "--ro-bind", "/");
+	add2(&a, "--dev", "/dev");
+	add2(&a, "--proc", "/proc");
+	add_places(&a, l, fds);
+	if (l->resolv_conf && fds->resolv_conf >= 0)
+		add_data(&a, fds->resolv_conf, l->resolv_conf);
+	if (l->nsswitch && fds->nsswitch >= 0)
+		add_data(&a, fds->nsswitch, l->nsswitch);
+	/* Last, since a place may lie inside a hidden folder and its mount point must be made. */
+	for (size_t i = 0; i < l->n_places; i++) {
+		if (l->places[i].kind == SB_PLACE_HIDDEN && l->places[i].is_dir)
+			add2(&a, "--remount-ro", l->places[i].path);
+	}
+	return a.error;
+}
+
+int sb_plan_socket_dirs(const struct sb_plan *p, const struct sb_layout *l, struct zw_buf *ret)
+{
+	struct args a = {ret, 0};
+
+	for (size_t i = 0; i < l->n_places; i++) {
+		const struct sb_place *place = &l->places[i];
+		const struct sb_place *around = place_around(l->places, i, place->path);
+
+		/* A rule covers all that lies below. /run itself stays without. */
+		if (place->kind == SB_PLACE_FRESH && strcmp(place->path, "/run") != 0 &&
+		    !(around && around->kind == SB_PLACE_FRESH &&
+		      strcmp(around->path, "/run") != 0))
+			add(&a, place->path);
+	}
+	if (p->project_holds_sockets)
+		add(&a, l->project);
+	return a.error;
+}
+
+/* -- nsswitch.conf ------------------------------------------------------------------------------ */
+
+int sb_nsswitch_rewrite(const char *text, size_t len, struct zw_buf *ret)
+{
+	static const char hosts[] = "hosts: files dns\n";
+
+	for (size_t i = 0; i < len;) {
+		const char *line = text + i;
+		const char *end = memchr(line, '\n', len - i);
+		size_t line_len = end ? (size_t)(end - line) + 1 : len - i;
+		size_t blank = 0;
+		int error;
+
+		while (blank < line_len && (line[blank] == ' ' || line[blank] == '\t'))
+			blank++;
+		if (line_len - blank >= 5 && memcmp(line + blank, "hosts", 5) == 0)
+			error = 0;
+		else
+			error = zw_buf_add(ret, line, line_len);
+		if (error < 0)
+			return error;
+		i += line_len;
+	}
+	if (len > 0 && text[len - 1] != '\n' && zw_buf_add(ret, "\n", 1) < 0)
+		return ZW_E_TOOBIG;
+	return zw_buf_add(ret, hosts, sizeof(hosts) - 1);
+}

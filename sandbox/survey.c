@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT
+ * The layout of a plan on this machine. */
+#include "sandbox/survey.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "src/base/mem.h"
+#include "src/base/str.h"
+
+/** Folders that the sandbox has its own of, and the root: no place may be there. */
+static bool is_reserved(const char *path)
+{
+	static const char *const reserved[] = {"/proc", "/dev", "/sys"};
+
+	if (strcmp(path, "/") == 0)
+		return true;
+	for (size_t i = 0; i < ZW_N_ELEMENTS(reserved); i++) {
+		size_t len = strlen(reserved[i]);
+
+		if (strncmp(path, reserved[i], len) == 0 && (path[len] == '/' || path[len] == 0))
+			return true;
+	}
+	return false;
+}
+
+/* Symlinks are followed here, once: bwrap must not meet one in a mount point, since an absolute one
+ * would lead it out of the tree that it is building. */
+static int add_real(struct sb_layout *l, const char *path, enum sb_place_kind kind,
+		    struct sb_failure *f)
+{
+	zw_autofree char *real = realpath(path, NULL);
+	struct stat st;
+
+	if (!real || stat(real, &st) < 0)
+		return 0;
+	if (is_reserved(real))
+		return sb_fail(f, SB_STAGE_PLAN, EINVAL, "%s", path);
+	if (kind == SB_PLACE_FRESH && !S_ISDIR(st.st_mode))
+		return sb_fail(f, SB_STAGE_PLAN, ENOTDIR, "%s", path);
+	sb_layout_add(l, real, kind, S_ISDIR(st.st_mode));
+	return 0;
+}
+
+static int add_list(struct sb_layout *l, const char *const *paths, enum sb_place_kind kind,
+		    struct sb_failure *f)
+{
+	for (; paths && *paths; paths++) {
+		int r = add_real(l, *paths, kind, f);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/** Where a dangling /etc/resolv.conf points to, when that is in /run, which is ours inside.
+ * systemd-resolved and NetworkManager keep the file there and make it when they start. */
+static char *resolv_in_run(void)
+{
+	static const char *const starts[] = {"/run/", "/var/run/", "../run/", "../var/run/"};
+	char target[PATH_MAX];
+	ssize_t len = readlink("/etc/resolv.conf", target, sizeof(target) - 1);
+
+	if (len <= 0)
+		return NULL;
+	target[len] = '\0';
+	for (size_t i = 0; i < ZW_N_ELEMENTS(starts); i++) {
+		const char *rest = target + strlen(starts[i]);
+
+		if (zw_starts_with(target, starts[i]) && !strstr(rest, ".."))
+			return zw_xasprintf("/run/%s", rest);
+	}
+	return NULL;
+}
+
+static void survey_files(const struct sb_plan *p, struct sb_layout *l)
+{
+	l->runtime_dir = zw_xasprintf("/run/user/%u", (unsigned)p->uid);
+	/* Without the file libc asks 127.0.0.1, which is what it would say. */
+	l->resolv_conf = realpath("/etc/resolv.conf", NULL);
+	if (!l->resolv_conf)
+		l->resolv_conf = resolv_in_run();
+	l->nsswitch = realpath("/etc/nsswitch.conf", NULL);
+}
+
+static int survey_places(const struct sb_plan *p, struct sb_layout *l, struct sb_failure *f)
+{
+	static const char *const own[] = {"/tmp", "/var/tmp", "/run", "/var/run", NULL};
+	int r = add_list(l, own, SB_PLACE_FRESH, f);
+
+	if (r == 0)
+		r = add_list(l, p->writable, SB_PLACE_WRITABLE, f);
+	if (r == 0)
+		r = add_list(l, p->read_only, SB_PLACE_READ_ONLY, f);
+	if (r == 0)
+		r = add_list(l, p->fresh, SB_PLACE_FRESH, f);
+	if (r == 0)
+		r = add_list(l, p->hidden, SB_PLACE_HIDDEN, f);
+	if (r < 0)
+		return r;
+	sb_layout_add(l, l->runtime_dir, SB_PLACE_FRESH, true);
+	sb_layout_add(l, l->project, SB_PLACE_WRITABLE, true);
+	return 0;
+}
+
+/** Not so where the project is /tmp itself, or hidden by a setting. */
+static bool project_is_writable(const struct sb_layout *l)
+{
+	for (size_t i = 0; i < l->n_places; i++) {
+		if (strcmp(l->places[i].path, l->project) == 0)
+			return l->places[i].kind == SB_PLACE_WRITABLE;
+	}
+	return false;
+}
+
+int sb_survey(const struct sb_plan *p, struct sb_layout *ret, struct sb_failure *ret_failure)
+{
+	struct sb_layout l = {0};
+	int r;
+
+	l.cwd = realpath(p->cwd, NULL);
+	if (!l.cwd) {
+		r = sb_fail(ret_failure, SB_STAGE_PLAN, errno, "%s", p->cwd);
+		goto fail;
+	}
+	l.project = realpath(p->project, NULL);
+	if (!l.project) {
+		r = sb_fail(ret_failure, SB_STAGE_PLAN, errno, "%s", p->project);
+		goto fail;
+	}
+	if (is_reserved(l.project)) {
+		r = sb_fail(ret_failure, SB_STAGE_PLAN, EINVAL, "%s", p->project);
+		goto fail;
+	}
+	survey_files(p, &l);
+	r = survey_places(p, &l, ret_failure);
+	if (r < 0)
+		goto fail;
+	sb_layout_order(&l);
+	if (!project_is_writable(&l)) {
+		r = sb_fail(ret_failure, SB_STAGE_PLAN, EINVAL, "%s", p->project);
+		goto fail;
+	}
+	*ret = l;
+	return 0;
+fail:
+	sb_layout_fini(&l);
+	return r;
+}
