@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT
+ * Unix datagram sockets. One that exists reaches any path by sendto(), which is never asked about;
+ * so none is made. A pair is emulated by SEQPACKET, which keeps message boundaries and ignores
+ * addresses. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "sandbox/broker/req.h"
+#include "src/base/mem.h"
+#include "src/base/str.h"
+#include "src/base/words.h"
+
+#define TYPE_MASK 0xf
+
+static enum brk_state refuse_socket(struct brk_req *r)
+{
+	zw_strlcpy(r->addr.name, "socket(AF_UNIX, SOCK_DGRAM)", sizeof(r->addr.name));
+	brk_req_record(r, ZW_DID_DENY, ZW_OP_DATAGRAM, ZW_BY_CATALOGUE,
+		       "a datagram socket could reach any other without being asked about");
+	return brk_req_answer(r, EACCES);
+}
+
+static bool is_written(struct brk_req *r, const int fds[2])
+{
+	ssize_t len = 2 * (ssize_t)sizeof(int);
+
+	return r->b->sys->vm_write(r->tid, r->args[3], fds, (size_t)len) == len;
+}
+
+/* Puts both ends into the caller and tells it their numbers. Returns 0 or -errno. */
+static int hand_out(struct brk_req *r, const int pair[2], unsigned type)
+{
+	const struct brk_sys *sys = r->b->sys;
+	unsigned cloexec = type & SOCK_CLOEXEC ? O_CLOEXEC : 0;
+	int fds[2] = {-1, -1};
+
+	/* An array that cannot be written is found out before anything is made. */
+	if (!is_written(r, fds))
+		return -EFAULT;
+	for (int i = 0; i < 2; i++) {
+		fds[i] = sys->notif_addfd(r->b->listener_fd, r->id, pair[i], -1, cloexec);
+		if (fds[i] < 0)
+			return fds[i];
+	}
+	return is_written(r, fds) ? 0 : -EFAULT;
+}
+
+static enum brk_state make_pair(struct brk_req *r)
+{
+	unsigned type = (unsigned)r->args[1];
+	int protocol = (int)(uint32_t)r->args[2];
+	int pair[2];
+
+	if (type & ~(unsigned)(TYPE_MASK | SOCK_CLOEXEC | SOCK_NONBLOCK))
+		return brk_req_answer(r, EINVAL);
+	if (protocol != 0 && protocol != PF_UNIX)
+		return brk_req_answer(r, EPROTONOSUPPORT);
+	int error = r->b->sys->notif_valid(r->b->listener_fd, r->id);
+	if (error < 0)
+		return error == -ENOENT
+			       ? brk_req_answer(r, EACCES)
+			       : brk_req_fault(r, "checking that the call still waits", error);
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | (int)(type & SOCK_NONBLOCK), 0,
+		       pair) < 0)
+		return brk_req_fault(r, "making a pair of sockets", -errno);
+	error = hand_out(r, pair, type);
+	close(pair[0]);
+	close(pair[1]);
+	if (error == 0 || error == -EFAULT || error == -EMFILE)
+		return brk_req_answer(r, -error);
+	return brk_req_fault(r, "handing out a pair of sockets", error);
+}
+
+enum brk_state brk_datagram(struct brk_req *r)
+{
+	unsigned kind = (unsigned)r->args[1] & TYPE_MASK;
+	bool is_datagram =
+		(int)(uint32_t)r->args[0] == AF_UNIX && (kind == SOCK_DGRAM || kind == SOCK_RAW);
+
+	if (r->nr == SYS_socketpair && is_datagram)
+		return make_pair(r);
+	if (r->nr == SYS_socket && is_datagram)
+		return refuse_socket(r);
+	return brk_req_fault(r, "knowing this call", -ENOSYS);
+}

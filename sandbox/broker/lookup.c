@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT */
+#include "sandbox/broker/lookup.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "sandbox/broker/diag.h"
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/base/str.h"
+
+#define MOUNTS_MAX_B (1u << 20)
+
+void brk_found_init(struct brk_found *f)
+{
+	memset(f, 0, sizeof(*f));
+	f->pin_fd = -1;
+	f->listener.uid = BRK_UID_UNKNOWN;
+}
+
+void brk_found_fini(struct brk_found *f)
+{
+	zw_close(&f->pin_fd);
+}
+
+static int nowhere(struct brk_found *f, int error)
+{
+	f->where = BRK_NOWHERE;
+	f->error = error;
+	return 0;
+}
+
+static int find(struct brk_lookout *l, int fd, const struct brk_diag_want *want,
+		struct brk_diag_sock *ret)
+{
+	pthread_mutex_lock(&l->lock);
+	int r = brk_diag_find(l->sys, fd, want, ret);
+	pthread_mutex_unlock(&l->lock);
+	return r;
+}
+
+/*
+ * The device number that unix_diag tells is the superblock's. btrfs and overlayfs show stat(2)
+ * another one; mountinfo has the true one. Returns 0 when it is not to be had.
+ */
+static uint64_t superblock_dev(const struct brk_sys *sys, pid_t tid, int fd)
+{
+	zw_autofree char *text = zw_xmalloc(MOUNTS_MAX_B);
+	struct statx stx;
+	char key[32];
+	unsigned maj, min;
+
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &stx) < 0 ||
+	    !(stx.stx_mask & STATX_MNT_ID) ||
+	    sys->proc_read(tid, "mountinfo", text, MOUNTS_MAX_B) < 0)
+		return 0;
+	int len = snprintf(key, sizeof(key), "%llu ", (unsigned long long)stx.stx_mnt_id);
+	for (const char *p = text; p != NULL && *p != '\0'; p = strchr(p, '\n')) {
+		p += *p == '\n';
+		if (strncmp(p, key, (size_t)len) == 0 &&
+		    sscanf(p, "%*s %*s %u:%u", &maj, &min) == 2)
+			return makedev(maj, min);
+	}
+	return 0;
+}
+
+/* Nobody can have it both ways: inode numbers are told in 32 bits only, so what both sides list is
+ * taken for the host's. Returns 1 inside, 2 host, 0 neither. */
+static int side_of(struct brk_lookout *l, struct brk_diag_want *want,
+		   struct brk_diag_sock *ret_host)
+{
+	struct brk_diag_sock inside;
+	int in = find(l, l->inside_fd, want, &inside);
+	int host = in < 0 ? in : find(l, l->host_fd, want, ret_host);
+
+	return host < 0 ? host : host == 1 ? 2 : in;
+}
+
+/* Whether anything is bound to the file, without a trace at the other side: a datagram socket may
+ * not be connected to a stream one, and the kernel says so only when there is one. */
+static int is_bound(int pin_fd)
+{
+	struct sockaddr_un un = {.sun_family = AF_UNIX};
+	zw_autoclose int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -errno;
+	brk_fd_path(pin_fd, un.sun_path, sizeof(un.sun_path));
+	if (connect(fd, (struct sockaddr *)&un, sizeof(un)) == 0 || errno == EPROTOTYPE)
+		return 1;
+	return errno == ECONNREFUSED ? 0 : -errno;
+}
+
+/* Returns 1 when @pid has the socket open. */
+static int has_socket(pid_t pid, uint32_t sk_ino)
+{
+	char path[64], want[32], link[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	snprintf(want, sizeof(want), "socket:[%u]", sk_ino);
+	DIR *dir = opendir(path);
+	if (dir == NULL)
+		return 0;
+	int is_there = 0;
+	for (struct dirent *e; !is_there && (e = readdir(dir)) != NULL;) {
+		ssize_t n = readlinkat(dirfd(dir), e->d_name, link, sizeof(link) - 1);
+		if (n > 0) {
+			link[n] = '\0';
+			is_there = strcmp(link, want) == 0;
+		}
+	}
+	closedir(dir);
+	return is_there;
+}
+
+/* Only processes of the same user can be looked into. Of several that hold it (a service manager and
+ * the service) one that is not pid 1 is taken. */
+static void find_process(const struct brk_sys *sys, struct brk_listener *ret)
+{
+	DIR *dir = opendir("/proc");
+	uint64_t pid;
+
+	if (dir == NULL)
+		return;
+	for (struct dirent *e; ret->pid <= 1 && (e = readdir(dir)) != NULL;) {
+		if (zw_parse_u64(e->d_name, strlen(e->d_name), INT32_MAX, &pid) == 0 &&
+		    has_socket((pid_t)pid, ret->sk_ino))
+			ret->pid = (uint32_t)pid;
+	}
+	closedir(dir);
+	if (ret->pid == 0 || sys->proc_link((pid_t)ret->pid, "exe", ret->exe, sizeof(ret->exe)) < 0)
+		ret->exe[0] = '\0';
+}
+
+static void take_listener(struct brk_lookout *l, const struct brk_diag_sock *s, struct brk_found *f)
+{
+	f->listener.sk_ino = s->sk_ino;
+	f->listener.uid = s->has_uid ? s->uid : BRK_UID_UNKNOWN;
+	find_process(l->sys, &f->listener);
+}
+
+static int pin_stat(struct brk_found *f)
+{
+	struct stat st;
+
+	if (fstat(f->pin_fd, &st) < 0)
+		return -errno;
+	f->dev = st.st_dev;
+	f->ino = st.st_ino;
+	f->owner_uid = st.st_uid;
+	f->owner_gid = st.st_gid;
+	f->mode = st.st_mode;
+	return 0;
+}
+
+/* As unix_find_bsd(): write permission first, then whether it is a socket at all. */
+static int kernel_would_refuse(const struct brk_found *f)
+{
+	if (faccessat(f->pin_fd, "", W_OK, AT_EACCESS | AT_EMPTY_PATH) < 0)
+		return errno;
+	return S_ISSOCK(f->mode) ? 0 : ECONNREFUSED;
+}
+
+static int host_open(struct brk_lookout *l, const char *path)
+{
+	return l->sys->open_at(l->root_fd, path, O_PATH, RESOLVE_NO_MAGICLINKS);
+}
+
+static bool is_same_file(int fd, const struct brk_found *f)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && st.st_dev == f->dev && st.st_ino == f->ino;
+}
+
+/* Real path of a host socket that was found by a path inside: that path if the host has the same
+ * file there, or the one it was bound to; f->path stays when neither holds. */
+static void name_visible(struct brk_lookout *l, const struct brk_diag_sock *s, struct brk_found *f)
+{
+	char bound[sizeof(s->name) + 1];
+	const char *names[2] = {f->path, bound};
+
+	memcpy(bound, s->name, s->name_len);
+	bound[s->name_len] = '\0';
+	for (size_t i = 0; i < ZW_N_ELEMENTS(names); i++) {
+		if (names[i][0] != '/')
+			continue;
+		zw_autoclose int fd = host_open(l, names[i]);
+		char real[BRK_PATH_MAX];
+		if (fd >= 0 && is_same_file(fd, f) && brk_fd_where(fd, real, sizeof(real)) > 0) {
+			zw_strlcpy(f->path, real, sizeof(f->path));
+			return;
+		}
+	}
+}
+
+/* Says who is behind f->pin_fd. @tid: a task of the mount namespace that it was opened in. */
+static int judge_pin(struct brk_lookout *l, pid_t tid, bool is_visible, struct brk_found *f)
+{
+	struct brk_diag_sock s = {0};
+	struct brk_diag_want want = {.ino = f->ino, .dev = f->dev};
+	int side = side_of(l, &want, &s);
+
+	if (side == 0) {
+		want.dev = superblock_dev(l->sys, tid, f->pin_fd);
+		if (want.dev != 0 && want.dev != f->dev)
+			side = side_of(l, &want, &s);
+	}
+	if (side < 0)
+		return side;
+	f->is_visible = is_visible;
+	if (side == 1 && is_visible) {
+		f->where = BRK_INSIDE;
+		return 0;
+	}
+	if (side != 2) {
+		int r = is_bound(f->pin_fd);
+		if (r <= 0)
+			return r < 0 ? r : nowhere(f, ECONNREFUSED);
+	} else if (!s.is_listening) {
+		return nowhere(f, ECONNREFUSED);
+	}
+	f->where = BRK_HOST;
+	if (side == 2)
+		take_listener(l, &s, f);
+	if (is_visible)
+		name_visible(l, &s, f);
+	return 0;
+}
+
+static int look_on_host(struct brk_lookout *l, const char *path, struct brk_found *f)
+{
+	f->pin_fd = host_open(l, path);
+	if (f->pin_fd < 0)
+		return nowhere(f, f->pin_fd == -EACCES ? EACCES : ENOENT);
+	int r = pin_stat(f);
+	if (r < 0)
+		return r;
+	/* A file that is not a socket: inside it is not there. */
+	if (!S_ISSOCK(f->mode))
+		return nowhere(f, ENOENT);
+	if (brk_fd_where(f->pin_fd, f->path, sizeof(f->path)) < 0)
+		zw_strlcpy(f->path, path, sizeof(f->path));
+	r = kernel_would_refuse(f);
+	return r != 0 ? nowhere(f, r) : judge_pin(l, getpid(), false, f);
+}
+
+static int look_up_path(struct brk_lookout *l, const struct brk_place *at, const char *path,
+			struct brk_found *f)
+{
+	char missing[BRK_PATH_MAX];
+	int fd = brk_walk(l->sys, at, path, missing);
+
+	zw_strlcpy(f->path, path, sizeof(f->path));
+	if (fd == -ENOENT && missing[0] != '\0') {
+		zw_strlcpy(f->path, missing, sizeof(f->path));
+		return look_on_host(l, missing, f);
+	}
+	if (fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP || fd == -ENAMETOOLONG || fd == -EACCES)
+		return nowhere(f, -fd);
+	if (fd < 0)
+		return fd;
+	f->pin_fd = fd;
+	int r = pin_stat(f);
+	if (r < 0)
+		return r;
+	if (brk_fd_where(fd, f->path, sizeof(f->path)) < 0)
+		zw_strlcpy(f->path, path, sizeof(f->path));
+	r = kernel_would_refuse(f);
+	return r != 0 ? nowhere(f, r) : judge_pin(l, at->tid, true, f);
+}
+
+static int look_up_abstract(struct brk_lookout *l, const struct brk_addr *a, struct brk_found *f)
+{
+	struct brk_diag_want want = {.is_abstract = true, .name = a->name, .name_len = a->name_len};
+	struct brk_diag_sock s;
+
+	brk_addr_format(a, f->path, sizeof(f->path));
+	int r = find(l, l->inside_fd, &want, &s);
+	if (r < 0)
+		return r;
+	if (r == 1) {
+		f->where = BRK_INSIDE;
+		return 0;
+	}
+	r = find(l, l->host_fd, &want, &s);
+	if (r < 0)
+		return r;
+	if (r == 0 || !s.is_listening)
+		return nowhere(f, ECONNREFUSED);
+	f->where = BRK_HOST;
+	take_listener(l, &s, f);
+	return 0;
+}
+
+int brk_look_up(struct brk_lookout *l, const struct brk_place *at, const struct brk_addr *addr,
+		struct brk_found *ret)
+{
+	if (addr->kind == BRK_ADDR_ABSTRACT)
+		return look_up_abstract(l, addr, ret);
+	return look_up_path(l, at, addr->name, ret);
+}
+
+static int file_is_as_before(struct brk_lookout *l, const struct brk_found *f)
+{
+	struct stat st;
+
+	if (fstat(f->pin_fd, &st) < 0)
+		return -errno;
+	if (st.st_uid != f->owner_uid || st.st_gid != f->owner_gid || st.st_mode != f->mode ||
+	    st.st_nlink == 0)
+		return ZW_E_DENIED;
+	if (f->is_visible)
+		return 0;
+	zw_autoclose int fd = host_open(l, f->path);
+	return fd >= 0 && is_same_file(fd, f) ? 0 : ZW_E_DENIED;
+}
+
+int brk_look_again(struct brk_lookout *l, const struct brk_addr *addr, const struct brk_found *f)
+{
+	struct brk_diag_want want = {.ino = f->ino, .dev = f->dev};
+	struct brk_diag_sock s;
+
+	if (f->pin_fd < 0) {
+		want = (struct brk_diag_want){
+			.is_abstract = true, .name = addr->name, .name_len = addr->name_len};
+	} else {
+		int r = file_is_as_before(l, f);
+		if (r != 0)
+			return r;
+	}
+	if (f->listener.sk_ino == 0) {
+		int r = is_bound(f->pin_fd);
+		return r == 1 ? 0 : r < 0 ? r : ZW_E_DENIED;
+	}
+	int r = find(l, l->host_fd, &want, &s);
+	if (r == 0 && f->pin_fd >= 0) {
+		want.dev = superblock_dev(l->sys, getpid(), f->pin_fd);
+		r = want.dev != 0 ? find(l, l->host_fd, &want, &s) : 0;
+	}
+	if (r < 0)
+		return r;
+	bool is_same = r == 1 && s.is_listening && s.sk_ino == f->listener.sk_ino &&
+		       (s.has_uid ? s.uid : BRK_UID_UNKNOWN) == f->listener.uid;
+	return is_same ? 0 : ZW_E_DENIED;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ * What a Unix address stands for: a socket made inside the sandbox, one of the host, or nothing.
+ *
+ * It may wait for storage and reads much of /proc, so it runs on a worker thread, never on the loop.
+ * A socket file is pinned (O_PATH descriptor) from the first look on, so its inode number cannot be
+ * given to another file and nothing is ever looked up by name again to act on it. */
+#ifndef ZW_SANDBOX_BROKER_LOOKUP_H
+#define ZW_SANDBOX_BROKER_LOOKUP_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sandbox/broker/addr.h"
+#include "sandbox/broker/sys.h"
+#include "sandbox/broker/walk.h"
+
+enum brk_where {
+	BRK_NOWHERE, /* nothing there, nobody listens, or no permission: the kernel's own answer */
+	BRK_INSIDE,  /* made by a process of the sandbox */
+	BRK_HOST,
+};
+
+#define BRK_UID_UNKNOWN UINT32_MAX
+
+/** Who answers on a host socket. */
+struct brk_listener {
+	uint32_t sk_ino; /* number of the socket, 0 = it lives in another network namespace */
+	uint32_t uid;	 /* who made it; BRK_UID_UNKNOWN */
+	uint32_t pid;	 /* 0 = not told (another user's) */
+	char exe[BRK_PATH_MAX];
+};
+
+struct brk_found {
+	enum brk_where where;
+	int error;  /* NOWHERE: errno that the caller gets */
+	int pin_fd; /* owned, O_PATH; -1 for an abstract name */
+	uint64_t dev, ino;
+	uint32_t owner_uid, owner_gid, mode;
+	bool is_visible; /* HOST: the file is there inside, too */
+	/* Path as seen inside (INSIDE, NOWHERE), real path of the host (HOST), or "@name". */
+	char path[BRK_PATH_MAX];
+	struct brk_listener listener; /* HOST */
+};
+
+struct brk_lookout {
+	const struct brk_sys *sys;
+	int inside_fd;	      /* NETLINK_SOCK_DIAG made in the sandbox; borrowed */
+	int host_fd;	      /* the same of the host; borrowed */
+	int root_fd;	      /* O_PATH of the host's root; borrowed */
+	pthread_mutex_t lock; /* one question at a time on each */
+};
+
+/** Finds out; fills @ret also for NOWHERE. Returns 0, or -errno when that could not be found out.
+ * Ownership: brk_found_fini(). */
+int brk_look_up(struct brk_lookout *l, const struct brk_place *at, const struct brk_addr *addr,
+		struct brk_found *ret);
+
+/**
+ * Looks at a host socket again, after a person has read about it: the same file with the same owner
+ * and mode, under the same path, the same listening socket of the same user.
+ *
+ * Returns  0, ZW_E_DENIED when something is different, -errno when it cannot be told
+ */
+int brk_look_again(struct brk_lookout *l, const struct brk_addr *addr, const struct brk_found *f);
+
+void brk_found_init(struct brk_found *f);
+void brk_found_fini(struct brk_found *f);
+
+#endif
