@@ -52,13 +52,15 @@ int cfg_agent_find(const char *name, const struct cfg_places *places, struct cfg
 struct cfg_agent *cfg_agent_base(const struct cfg_places *places);
 void cfg_agent_free(struct cfg_agent *a);
 
+/** Whether there is such a preset. */
+bool cfg_agent_is_known(const char *name);
 /** Names of the presets, NULL at the end; static storage. For "did you mean" and completion. */
 const char *const *cfg_agent_names(void);
 
 /**
- * What is hidden from @agent: credentials and zwatch's own files, in order, without what the agent
- * needs itself (a path in or around its own writable ones is not hidden as a whole: only what
- * belongs to others is). Paths that do not exist are listed too.
+ * What is hidden from @agent (NULL = from all): zwatch's own folders, then the credentials. An entry
+ * at or below one of the agent's own writable paths is left out. Paths that do not exist are listed
+ * too.
  *
  * Ownership  *ret by cfg_paths_fini()
  */

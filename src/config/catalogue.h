@@ -26,6 +26,7 @@ struct cfg_class {
 	const char *word;   /* what to type for HIGH and CRITICAL */
 	const char *grants; /* after "PATH grants ": "root-equivalent access to the host system" */
 	const char *through; /* after "Through it the agent can ": for the warning */
+	char *wants_made;    /* holds `wants` when it follows from the title; owned */
 };
 
 struct cfg_pattern {
@@ -70,7 +71,8 @@ const struct cfg_class *cfg_catalogue_class(const struct cfg_catalogue *cat, con
  */
 const struct cfg_class *cfg_catalogue_find(const struct cfg_catalogue *cat, const char *socket);
 
-/** Puts classes and patterns into a policy. Returns 0 or what pol_class_add() says. */
+/** Puts classes and patterns into an empty policy, with the same indexes. Returns 0 or what
+ * pol_class_add() and pol_pattern_add() say. */
 int cfg_catalogue_fill(const struct cfg_catalogue *cat, struct policy *policy);
 
 #endif

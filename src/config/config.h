@@ -111,6 +111,7 @@ struct cfg {
 	struct cfg_socket *sockets;
 	size_t n_sockets;
 
+	uint64_t keys_set;  /* bit per row of keys.def: some layer has set it */
 	char *project_dir;  /* where the project begins: folder of .zwatch.json, git root or start_dir */
 	char *project_file; /* "" = none */
 };
@@ -122,8 +123,8 @@ struct cfg_source {
 	bool no_project;         /* --no-project */
 };
 
-/** Every default, no rule. Ownership: cfg_free(). */
-struct cfg *cfg_new(const struct cfg_places *places);
+/** Every default, no rule. @project_dir NULL = start_dir. Ownership: cfg_free(). */
+struct cfg *cfg_new(const struct cfg_places *places, const char *project_dir);
 void cfg_free(struct cfg *cfg);
 
 /**
@@ -139,12 +140,12 @@ int cfg_load(const struct cfg_places *places, const struct cfg_source *source, s
 /**
  * Reads one text as a file of @layer into @cfg. Pure but for what the paths in it need.
  *
+ * Relative paths in it start from the project's folder.
+ *
  * @shown  name of the file in messages
- * @base   folder that relative paths start from
  */
 void cfg_read_text(struct cfg *cfg, const struct cfg_places *places, enum pol_layer layer,
-		   const char *shown, const char *base, const char *text, size_t len,
-		   struct cfg_report *report);
+		   const char *shown, const char *text, size_t len, struct cfg_report *report);
 
 /** Options of this run. */
 enum cfg_option {

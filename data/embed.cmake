@@ -1,0 +1,21 @@
+# Turns files into C arrays: cmake -DOUT=header -DFILES="a;b" [-DTABLE=name] -P embed.cmake
+# Each file becomes `static const unsigned char zw_data_NAME[]` with a zero byte behind it (not counted in
+# zw_data_NAME_len); with TABLE all of them are listed as well.
+set(text "/* Made from data/ by embed.cmake. */\n#include <stddef.h>\n")
+set(rows "")
+foreach(file ${FILES})
+	get_filename_component(name ${file} NAME_WE)
+	string(MAKE_C_IDENTIFIER ${name} id)
+	file(READ ${file} hex HEX)
+	string(LENGTH "${hex}" digits)
+	math(EXPR bytes "${digits} / 2")
+	string(REGEX REPLACE "(................................)" "\\1\n" hex "${hex}")
+	string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," hex "${hex}")
+	string(APPEND text "static const unsigned char zw_data_${id}[] = {\n${hex}0x00};\n")
+	string(APPEND text "enum { zw_data_${id}_len = ${bytes} };\n")
+	string(APPEND rows "\t{\"${name}\", zw_data_${id}, ${bytes}},\n")
+endforeach()
+if(TABLE)
+	string(APPEND text "static const struct {\n\tconst char *name;\n\tconst unsigned char *bytes;\n\tsize_t len;\n} zw_data_${TABLE}[] = {\n${rows}};\n")
+endif()
+file(WRITE ${OUT} "${text}")
