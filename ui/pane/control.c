@@ -10,6 +10,7 @@ static void line_feed(struct pane_vt *vt)
 	else if (vt->x == vt->cols)
 		vt->x--;
 	pane_vt_line_down(vt);
+	pane_vt_row(vt, vt->y)->is_wrapped = false; /* whoever gets there by LF begins a line */
 }
 
 /* With reverse wrap on (?45), from the first column back to the row that wrapped into this one. */

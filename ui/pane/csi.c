@@ -35,17 +35,27 @@ static void down(struct pane_vt *vt, unsigned n)
 	move_by(vt, 0, (int)(n < end - vt->y ? n : end - vt->y));
 }
 
+/* Part of the cursor's row; if its begin goes, it no longer goes on from the row above. */
+static void erase_part(struct pane_vt *vt, unsigned from, unsigned to, bool unwrap)
+{
+	pane_vt_erase(vt, vt->y, from, to);
+	if (unwrap)
+		pane_vt_row(vt, vt->y)->is_wrapped = false;
+}
+
 static void erase_display(struct pane_vt *vt, unsigned how)
 {
 	pane_vt_restrict(vt, vt->cols);
 	if (how == 0) {
-		pane_vt_erase(vt, vt->y, vt->x, vt->cols);
+		erase_part(vt, vt->x, vt->cols, vt->x == 0);
 		for (unsigned y = vt->y + 1; y < vt->rows; y++)
 			pane_vt_erase_row(vt, y);
 	} else if (how == 1) {
 		for (unsigned y = 0; y < vt->y; y++)
 			pane_vt_erase_row(vt, y);
-		pane_vt_erase(vt, vt->y, 0, vt->x + 1);
+		erase_part(vt, 0, vt->x + 1, true);
+		if (vt->x + 1 >= vt->cols && vt->y + 1 < vt->rows)
+			pane_vt_row(vt, vt->y + 1)->is_wrapped = false;
 	} else if (how == 2) {
 		for (unsigned y = 0; y < vt->rows; y++)
 			pane_vt_erase_row(vt, y);
@@ -56,11 +66,11 @@ static void erase_line(struct pane_vt *vt, unsigned how)
 {
 	pane_vt_restrict(vt, vt->cols);
 	if (how == 0)
-		pane_vt_erase(vt, vt->y, vt->x, vt->cols);
+		erase_part(vt, vt->x, vt->cols, vt->x == 0);
 	else if (how == 1)
-		pane_vt_erase(vt, vt->y, 0, vt->x + 1);
+		erase_part(vt, 0, vt->x + 1, false);
 	else if (how == 2)
-		pane_vt_erase(vt, vt->y, 0, vt->cols);
+		erase_part(vt, 0, vt->cols, true);
 }
 
 static void lines(struct pane_vt *vt, unsigned n, bool insert)

@@ -68,10 +68,9 @@ static void begin_cluster(struct pane_vt *vt, uint32_t cp)
 {
 	struct pane_vt_row *row = make_room(vt, vt->cluster.width);
 
-	if (row == NULL) {
-		pane_vt_end_cluster(vt);
+	vt->is_cluster_hidden = row == NULL;
+	if (row == NULL)
 		return;
-	}
 	vt->cluster_x = vt->x;
 	put(vt, row, cp, vt->cluster.width);
 }
@@ -162,6 +161,8 @@ void pane_vt_print_char(struct pane_vt *vt, uint32_t cp)
 		}
 		return;
 	}
+	if (vt->is_cluster_hidden)
+		return;
 	if (vt->cluster.width > before.width)
 		widen(vt);
 	append(vt, pane_vt_row(vt, vt->y), vt->cluster_x, cp);
@@ -203,6 +204,7 @@ void pane_vt_print_ascii(struct pane_vt *vt, const uint8_t *text, size_t len)
 	if (vt->charset[vt->gl] == PANE_VT_ASCII && !pane_vt_has(vt, PANE_VT_BIT(INSERT))) {
 		print_run(vt, text, len);
 		vt->cluster_x = vt->x - 1;
+		vt->is_cluster_hidden = false;
 		vt->cluster = (struct pane_cluster){.width = 1};
 		vt->cluster.is_emoji = pane_width(text[len - 1]).is_emoji;
 		return;
@@ -216,7 +218,7 @@ void pane_vt_repeat(struct pane_vt *vt, unsigned n)
 	const struct pane_vt_row *row = pane_vt_row(vt, vt->y);
 	uint32_t text[PANE_VT_CLUSTER_MAX] = {0};
 
-	if (vt->cluster.width == 0)
+	if (vt->cluster.width == 0 || vt->is_cluster_hidden)
 		return;
 	text[0] = row->cell[vt->cluster_x].cp;
 	if ((row->cell[vt->cluster_x].attrs & PANE_VT_ATTR_MORE) != 0)

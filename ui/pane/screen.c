@@ -25,13 +25,6 @@ void pane_vt_row_free(struct pane_vt_row *row)
 	free(row);
 }
 
-static void cell_blank(struct pane_vt_cell *c)
-{
-	c->cp = 0;
-	c->half = PANE_VT_SINGLE;
-	c->attrs &= (uint16_t)~PANE_VT_ATTR_MORE;
-}
-
 void pane_vt_row_resize(struct pane_vt_row *row, unsigned old_cols, unsigned cols)
 {
 	row->cell = zw_xrealloc(row->cell, cols, CELL_SIZE);
@@ -44,21 +37,24 @@ void pane_vt_row_resize(struct pane_vt_row *row, unsigned old_cols, unsigned col
 	if (row->used > cols)
 		row->used = cols;
 	if (row->cell[cols - 1].half == PANE_VT_WIDE)
-		cell_blank(&row->cell[cols - 1]);
+		row->cell[cols - 1] = (struct pane_vt_cell){.bg = row->cell[cols - 1].bg};
+}
+
+/* Both halves of the wide character that has its right one at @x. */
+static void halves_blank(struct pane_vt *vt, struct pane_vt_row *row, unsigned x)
+{
+	row->cell[x - 1] = (struct pane_vt_cell){.bg = vt->pen.bg};
+	row->cell[x] = (struct pane_vt_cell){.bg = vt->pen.bg};
 }
 
 void pane_vt_cut(struct pane_vt *vt, unsigned y, unsigned from, unsigned to)
 {
 	struct pane_vt_row *row = pane_vt_row(vt, y);
 
-	if (from < vt->cols && row->cell[from].half == PANE_VT_TAIL) {
-		cell_blank(&row->cell[from - 1]);
-		cell_blank(&row->cell[from]);
-	}
-	if (to < vt->cols && row->cell[to].half == PANE_VT_TAIL) {
-		cell_blank(&row->cell[to - 1]);
-		cell_blank(&row->cell[to]);
-	}
+	if (from < vt->cols && row->cell[from].half == PANE_VT_TAIL)
+		halves_blank(vt, row, from);
+	if (to < vt->cols && row->cell[to].half == PANE_VT_TAIL)
+		halves_blank(vt, row, to);
 }
 
 /* Blanks [from, to) of a row where no wide character is cut. */
@@ -238,7 +234,6 @@ void pane_vt_use_screen(struct pane_vt *vt, bool alt)
 		vt->modes |= PANE_VT_BIT(ALT_SCREEN);
 		vt->scr->top = 0;
 		vt->scr->bottom = vt->rows - 1;
-		vt->scr->saved = (struct pane_vt_saved){0};
 		vt->scr->kitty = (struct pane_vt_kitty){0};
 		for (unsigned y = 0; y < vt->rows; y++)
 			row_clear(vt, vt->scr->row[y]);

@@ -118,6 +118,7 @@ struct pane_vt {
 
 	struct pane_cluster cluster; /* being printed; width 0 = the last thing was not text */
 	unsigned cluster_x;          /* where it is */
+	bool is_cluster_hidden;      /* it did not fit: wide, at the edge, wrapping off */
 
 	char *title;                        /* owned, NULL = none yet */
 	char *titles[PANE_VT_TITLES_MAX];   /* owned; pushed by CSI 22 t */

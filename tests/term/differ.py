@@ -1,0 +1,229 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Compares the terminal engine with xterm.js: random streams and the recordings in rec/, cut at
+several places. Same text, colours, attributes and cursor, or the test fails and shows the stream.
+
+usage: differ.py [--count N] [--seed N] [FILE...]
+       FILE...  compare these recordings (40 x 120) instead
+
+Needs node and npm (@xterm/headless is installed below the build folder); exit 77 without them.
+
+Where the engine differs from xterm.js on purpose, the generator stays away:
+- C1 controls (U+0080-009F) are dropped; xterm.js obeys them, no program needs them.
+- Bytes that are not UTF-8 show as U+FFFD; xterm.js drops them silently.
+- A combining mark or ZWJ without a base joins the cell on the left; a zero-width format control is
+  dropped. xterm.js gives each a cell of its own, which moves everything behind it.
+- VS16 widens emoji only and ZWJ joins pictographs only (UAX #29 GB11); xterm.js does both to anything.
+- Relative moves in origin mode below a top margin: xterm.js adds the margin twice.
+- DECRC restores origin mode, DECALN resets the margins, CPR is relative to them, as in a VT220.
+- The halves of a wide character that is cut are both blanked; xterm.js leaves a half of no width
+  when cells are inserted or a character is printed right on it.
+- Insert mode and wide characters: xterm.js looks for cut halves only after the whole text.
+- A wide character at the right edge with wrapping off is dropped with all its marks; xterm.js keeps
+  the marks. One that grows wide there stays narrow.
+- DECRC and leaving ?1049 restore the character sets; xterm.js restores what was mapped, not how.
+- SD fills with the pen's background and DECALN's E are plain; xterm.js has it the other way round.
+- DECRC restores the underline with the rest of the pen; xterm.js forgets it.
+- Tabs set by HTS are common to both screens.
+"""
+import argparse
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BUILD = os.environ.get("ZW_BUILD", "build/debug")
+PACKAGES = ["@xterm/headless@6.0.0", "@xterm/addon-unicode-graphemes@0.4.0"]
+ROWS, COLS = 10, 30
+EMOJI = ["\U0001f389", "\U0001f469\u200d\U0001f469\u200d\U0001f467", "\U0001f44d\U0001f3fd", "\u2764\ufe0f",
+         "\U0001f1e9\U0001f1ea", "\u26a0\ufe0f", "1\ufe0f\u20e3", "\u231a", "\U0001f9d1\u200d\U0001f4bb"]
+WIDE = list("\u65e5\u672c\u8a9e\uac00\uff21\u3042")
+NARROW = list("\u00e9\u2500\u2502\u2588\u2714\u03b1\u0416\u2192\u2026") + ["e\u0301", "o\u0308\u0323", "\u0e01\u0e33"]
+
+
+def install():
+    """The folder whose node_modules holds the oracle, or None."""
+    root = os.path.join(BUILD, "node")
+    if os.environ.get("ZW_NODE_ROOT"):
+        return os.environ["ZW_NODE_ROOT"]
+    if shutil.which("node") is None or shutil.which("npm") is None:
+        return None
+    if not os.path.isdir(os.path.join(root, "node_modules", "@xterm", "headless")):
+        os.makedirs(root, exist_ok=True)
+        done = subprocess.run(["npm", "install", "--prefix", root, "--no-audit", "--no-fund", *PACKAGES],
+                              capture_output=True, timeout=120, check=False)
+        if done.returncode != 0:
+            return None
+    return os.path.abspath(root)
+
+
+class Stream:
+    """One random stream. What it may hold is drawn first, so that rare mixtures come up."""
+
+    def __init__(self, seed):
+        self.r = random.Random(seed)
+        self.origin = self.r.random() < 0.2
+        self.margins = self.r.random() < 0.6
+        self.insert = self.r.random() < 0.2
+        self.wide = self.r.random() < 0.6
+        self.shift = self.r.random() < 0.7
+        self.tabs = self.r.random() < 0.2
+        self.charsets = self.r.random() < 0.2
+        self.underline = self.r.random() < 0.3
+        self.nowrap = self.r.random() < 0.3
+        self.wide = self.wide and not self.nowrap
+
+    def text(self):
+        r = self.r
+        out = [r.choice("abcXYZ 01~#qjx") for _ in range(r.choice([1, 3, 8, 20, 45]))]
+        pool = NARROW + (WIDE + EMOJI if self.wide and not self.insert else [])
+        for _ in range(r.randrange(3)):
+            out.insert(r.randrange(len(out) + 1), r.choice(pool))
+        return "".join(out)
+
+    def sgr(self):
+        r = self.r
+        one = ["0", "1", "2", "3", "5", "7", "8", "9", "22", "23", "24", "25", "27", "28", "29", "53",
+               "55", "39", "49", "31", "42", "97", "104", "38;5;200", "48;5;17", "38;2;1;2;3", "48;2;200;100;0",
+               "38:2::9:8:7", "48:5:99", "58;5;3", "58:2::1:1:1", "59"]
+        if self.underline:
+            one += ["4:3", "4:0", "4:2", "4", "21"]
+        return "\x1b[" + ";".join(r.choice(one) for _ in range(r.randrange(4))) + "m"
+
+    def csi(self):
+        r = self.r
+        n = r.choice(["", "0", "1", "2", "3", "7", "50"])
+        shift = "@P" if self.shift and not self.wide else "A"
+        final = r.choice("ABCDEFGHdfGHXJKLMSaeIZ`" + shift)
+        if final in "Hf":
+            return f"\x1b[{r.randrange(1, ROWS + 2)};{r.randrange(1, COLS + 2)}{final}"
+        if final in "JK":
+            return f"\x1b[{r.randrange(3)}{final}"
+        return f"\x1b[{n}{final}"
+
+    def margin(self):
+        r = self.r
+        if not self.margins:
+            return ""
+        top = 1 if self.origin else r.randrange(1, ROWS)
+        return r.choice([f"\x1b[{top};{r.randrange(top + 1, ROWS + 1)}r", "\x1b[r"])
+
+    def mode(self):
+        r = self.r
+        pick = ["\x1b[?25l", "\x1b[?2026h\x1b[?2026l", "\x1b[?2004h", "\x1b[?45h",
+                "\x1b[?45l", "\x1b[?1049h", "\x1b[?1049l", "\x1b[?47h", "\x1b[?1047l", "\x1b[!p"]
+        if self.charsets or self.tabs or self.underline:
+            pick = ["\x1b[?25l"]
+        if self.origin:
+            pick = ["\x1b[?6h", "\x1b[?6l"]
+        if self.nowrap:
+            pick += ["\x1b[?7l", "\x1b[?7l", "\x1b[?7h"]
+        if self.insert:
+            pick += ["\x1b[4h", "\x1b[4l", "\x1b[4h"]
+        return r.choice(pick)
+
+    def odd(self):
+        r = self.r
+        if self.origin:
+            return r.choice(["\x1bM", "\x1bD", "\x1bE", "\x1bM"])
+        if self.charsets:
+            return r.choice(["\x1b(0", "\x1b(B", "\x1b)0", "\x1b)A", "\x0e", "\x0f"])
+        saving = [] if self.underline else ["\x1b7", "\x1b8", "\x1b[s", "\x1b[u"]
+        pick = saving + ["\x1bM", "\x1bM", "\x1bD", "\x1bE",
+                "x\x1b[3b", "\x1b[49m\x1b[2T", "\x1bc", "\x1b]0;title\x07",
+                "\x1b]66;w=1; \x1b\\", "\x1b_Gi=1;AAAA\x1b\\", "\x1bP+q4d73\x1b\\", "\x1b[>4;?m", "\x1b[?u", "\x1b[>1u",
+                "\x1b[<u", "\x1b[31\x18", "\x1b]2;cut\x18", "\x1b[3\nC"]
+        if self.tabs:
+            pick = ["\x1bH", "\x1bH", "\x1b[g", "\x1b[3g"]
+        if not self.margins:
+            pick.append("\x1b[m\x1b#8")
+        return r.choice(pick)
+
+    def make(self):
+        kinds = [self.text] * 6 + [self.sgr] * 3 + [self.csi] * 5 + [self.margin, self.mode, self.odd]
+        kinds += [lambda: self.r.choice(["\r\n", "\n", "\r", "\b", "\t", "\b\b\b", "\v"])] * 3
+        return "".join(self.r.choice(kinds)() for _ in range(self.r.choice([5, 20, 60, 150]))).encode()
+
+
+def dumps(argv):
+    """Output of a dump tool as {file: lines}."""
+    done = subprocess.run(argv, capture_output=True, check=True)
+    out, now = {}, None
+    for line in done.stdout.decode().splitlines():
+        if line.startswith("F "):
+            now = out.setdefault(line[2:], [])
+        else:
+            now.append(line)
+    return out
+
+
+def compare(files, rows, cols, root):
+    os.environ["ZW_NODE_ROOT"] = root
+    size = [str(rows), str(cols)]
+    ours = dumps([os.path.join(BUILD, "tests", "vt_dump"), *size, *files])
+    theirs = dumps(["node", os.path.join(HERE, "xterm_dump.mjs"), *size, *files])
+    bad = 0
+    for f in files:
+        if ours[f] == theirs[f]:
+            continue
+        bad += 1
+        if bad > 3:
+            print("---", os.path.basename(f))
+            continue
+        with open(f, "rb") as data:
+            print(f"--- {f}: {data.read()[-2000:]!r}")
+        for i, (a, b) in enumerate(zip(ours[f], theirs[f])):
+            if a != b:
+                print(f"  row {i // 2}\n    zwatch   {a}\n    xterm.js {b}")
+    return bad
+
+
+def cuts(path, folder):
+    """The recording up to several places; what the terminal shows half way counts too."""
+    with open(path, "rb") as f:
+        data = f.read()
+    out = []
+    for i in range(1, 9):
+        name = os.path.join(folder, f"{os.path.basename(path)}.{i}")
+        part = data[:len(data) * i // 8]
+        while part and part[-1] >= 0x80:  # not within a character
+            part = part[:-1]
+        with open(name, "wb") as f:
+            f.write(part)
+        out.append(name)
+    return out
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--count", type=int, default=400)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("files", nargs="*")
+    args = parser.parse_args()
+    root = install()
+    if root is None:
+        print("skip: node or npm or the packages are not to be had")
+        sys.exit(77)
+    with tempfile.TemporaryDirectory() as folder:
+        bad = total = 0
+        if not args.files:
+            names = []
+            for i in range(args.count):
+                names.append(os.path.join(folder, f"stream{args.seed + i}"))
+                with open(names[-1], "wb") as f:
+                    f.write(Stream(args.seed + i).make())
+            bad += compare(names, ROWS, COLS, root)
+            total += len(names)
+        rec = sorted(os.path.join(HERE, "rec", f) for f in os.listdir(os.path.join(HERE, "rec")))
+        files = [c for f in args.files or rec for c in cuts(f, folder)]
+        size = (40, 120) if args.files else (24, 80)
+        bad += compare(files, *size, root)
+        total += len(files)
+    print(f"{total} streams, {bad} differ")
+    sys.exit(1 if bad else 0)
+
+
+main()

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: MIT
+ * Runs the screens of tests/term/NAME.test against the terminal engine.
+ *
+ * A file is a list of lines; each CASE starts with a fresh terminal of 5 x 20:
+ *
+ *   CASE what it shows       begins a case
+ *   SIZE rows cols [kitty]   a fresh terminal of this size
+ *   PUSH "bytes"             C escapes: \e \r \n \t \b \a \\ \" \xHH
+ *   SPLIT "bytes"            the same, one byte at a time
+ *   RESIZE rows cols
+ *   ROW y "text"             the row's text, blanks at the end cut
+ *   CURSOR row col
+ *   CELL y x attribute...    exactly these: fg=HEX bg=HEX ul=HEX width=N bold dim italic blink
+ *                            reverse conceal strike overline underline=N
+ *   REPLY "bytes"            all that was answered since the last REPLY
+ *   EVENT "text"             the next event: title T, bell, note T|B, progress S P, clipboard R N
+ *   NOEVENT
+ *   MODES HEX, KITTY n, KEYS n, SHAPE n, SYNC 0|1   of the state */
+#include "tests/support/test.h"
+
+#include <dirent.h>
+#include <stdio.h>
+
+#include "src/base/io.h"
+#include "src/base/mem.h"
+#include "src/base/str.h"
+#include "src/base/utf8.h"
+#include "ui/pane/vt.h"
+
+#define FOLDER     "tests/term"
+#define EVENTS_MAX 32
+#define LINE_MAX_B 4096
+
+struct bed {
+	struct pane_vt *vt;
+	char *event[EVENTS_MAX];
+	size_t n_events, next_event;
+	const char *file;
+	int line;
+};
+
+static void event_add(struct bed *b, char *take_text)
+{
+	assert_true(b->n_events < EVENTS_MAX);
+	b->event[b->n_events++] = take_text;
+}
+
+static void on_title(void *arg, const char *title)
+{
+	event_add(arg, zw_xasprintf("title %s", title));
+}
+
+static void on_bell(void *arg)
+{
+	event_add(arg, zw_xstrdup("bell"));
+}
+
+static void on_note(void *arg, const char *title, const char *text)
+{
+	event_add(arg, zw_xasprintf("note %s|%s", title, text));
+}
+
+static void on_progress(void *arg, unsigned state, unsigned percent)
+{
+	event_add(arg, zw_xasprintf("progress %u %u", state, percent));
+}
+
+static void on_clipboard(void *arg, bool is_read, size_t len_b)
+{
+	event_add(arg, zw_xasprintf("clipboard %d %zu", is_read, len_b));
+}
+
+static const struct pane_vt_events events = {
+	.on_title = on_title,
+	.on_bell = on_bell,
+	.on_note = on_note,
+	.on_progress = on_progress,
+	.on_clipboard = on_clipboard,
+};
+
+static void bed_clear(struct bed *b)
+{
+	pane_vt_free(b->vt);
+	b->vt = NULL;
+	while (b->n_events > 0)
+		free(b->event[--b->n_events]);
+	b->next_event = 0;
+}
+
+static void bed_fresh(struct bed *b, unsigned rows, unsigned cols, bool has_kitty)
+{
+	struct pane_vt_config config = {.rows = rows,
+					.cols = cols,
+					.fg_rgb = 0xd0d0d0,
+					.bg_rgb = 0x102030,
+					.has_kitty = has_kitty};
+
+	bed_clear(b);
+	b->vt = pane_vt_new(&config, &events, b);
+}
+
+/* The quoted string at @s, unescaped into @out. Returns its length. */
+static size_t unquote(struct bed *b, const char *s, char *out)
+{
+	size_t n = 0;
+	unsigned hex;
+
+	while (*s == ' ')
+		s++;
+	if (*s++ != '"')
+		fail_msg("%s:%d: quoted text expected", b->file, b->line);
+	for (; *s != '"'; s++) {
+		if (*s == '\0')
+			fail_msg("%s:%d: no closing quote", b->file, b->line);
+		if (*s != '\\') {
+			out[n++] = *s;
+			continue;
+		}
+		s++;
+		if (*s == 'x' && sscanf(s + 1, "%2x", &hex) == 1) {
+			out[n++] = (char)hex;
+			s += 2;
+			continue;
+		}
+		out[n++] = *s == 'e'   ? '\033'
+			   : *s == 'r' ? '\r'
+			   : *s == 'n' ? '\n'
+			   : *s == 't' ? '\t'
+			   : *s == 'b' ? '\b'
+			   : *s == 'a' ? '\a'
+				       : *s;
+	}
+	out[n] = '\0';
+	return n;
+}
+
+static void feed(struct bed *b, const char *bytes, size_t len, size_t piece)
+{
+	while (len > 0) {
+		size_t n = pane_vt_feed(b->vt, bytes, piece < len ? piece : len, 1000);
+
+		assert_true(n > 0);
+		bytes += n;
+		len -= n;
+	}
+}
+
+static void row_text(struct bed *b, unsigned y, char *out)
+{
+	static struct pane_cell cell[PANE_COLS_MAX];
+	struct pane_vt_state s;
+	size_t n = 0, end = 0;
+
+	pane_vt_state(b->vt, &s);
+	assert_true(y < s.rows);
+	pane_vt_copy_row(b->vt, y, cell);
+	for (unsigned x = 0; x < s.cols; x++) {
+		if (cell[x].width == 0)
+			continue;
+		if (cell[x].cp[0] == 0)
+			out[n++] = ' ';
+		for (int i = 0; i < PANE_CLUSTER_MAX && cell[x].cp[i] != 0; i++)
+			n += (size_t)zw_utf8_encode(out + n, cell[x].cp[i]);
+		if (cell[x].cp[0] != 0 && cell[x].cp[0] != ' ')
+			end = n;
+	}
+	out[end] = '\0';
+}
+
+static void do_row(struct bed *b, const char *rest)
+{
+	char want[LINE_MAX_B], have[PANE_COLS_MAX * PANE_CLUSTER_MAX * 4 + 1];
+	char *after;
+	unsigned y = (unsigned)strtoul(rest, &after, 10);
+
+	unquote(b, after, want);
+	row_text(b, y, have);
+	if (strcmp(want, have) != 0)
+		fail_msg("%s:%d: row %u is \"%s\"", b->file, b->line, y, have);
+}
+
+static void cell_show(const struct pane_cell *c, char *out, size_t size)
+{
+	static const char *const name[] = {"bold",    "dim",     "italic", "blink",
+					   "reverse", "conceal", "strike", "overline"};
+	size_t n = 0;
+
+	out[0] = '\0';
+	if (c->fg != 0)
+		n += (size_t)snprintf(out + n, size - n, " fg=%x", c->fg);
+	if (c->bg != 0)
+		n += (size_t)snprintf(out + n, size - n, " bg=%x", c->bg);
+	if (c->ul_colour != 0)
+		n += (size_t)snprintf(out + n, size - n, " ul=%x", c->ul_colour);
+	if (c->width != 1)
+		n += (size_t)snprintf(out + n, size - n, " width=%u", c->width);
+	for (size_t i = 0; i < ZW_N_ELEMENTS(name); i++)
+		if ((c->attrs >> i & 1) != 0)
+			n += (size_t)snprintf(out + n, size - n, " %s", name[i]);
+	if (c->underline != 0)
+		snprintf(out + n, size - n, " underline=%u", c->underline);
+}
+
+static void do_cell(struct bed *b, const char *rest)
+{
+	static struct pane_cell cell[PANE_COLS_MAX];
+	char have[256], *after;
+	unsigned y = (unsigned)strtoul(rest, &after, 10);
+	unsigned x = (unsigned)strtoul(after, &after, 10);
+
+	pane_vt_copy_row(b->vt, y, cell);
+	cell_show(&cell[x], have, sizeof(have));
+	if (strcmp(after, have) != 0)
+		fail_msg("%s:%d: cell is%s", b->file, b->line, have);
+}
+
+static void do_reply(struct bed *b, const char *rest)
+{
+	struct zw_buf *r = pane_vt_replies(b->vt);
+	char want[LINE_MAX_B];
+	size_t len = unquote(b, rest, want);
+
+	if (len != r->len || (len > 0 && memcmp(want, zw_buf_head(r), len) != 0))
+		fail_msg("%s:%d: reply is \"%.*s\" (ESC shown as it is)", b->file, b->line,
+			 (int)r->len, r->len > 0 ? (const char *)zw_buf_head(r) : "");
+	zw_buf_consume(r, r->len);
+}
+
+static void do_event(struct bed *b, const char *rest)
+{
+	char want[LINE_MAX_B];
+
+	unquote(b, rest, want);
+	if (b->next_event == b->n_events)
+		fail_msg("%s:%d: no event", b->file, b->line);
+	if (strcmp(want, b->event[b->next_event]) != 0)
+		fail_msg("%s:%d: event is \"%s\"", b->file, b->line, b->event[b->next_event]);
+	b->next_event++;
+}
+
+static void number_is(struct bed *b, unsigned have, const char *rest, int base)
+{
+	unsigned want = (unsigned)strtoul(rest, NULL, base);
+
+	if (have != want)
+		fail_msg("%s:%d: value is %u = 0x%x", b->file, b->line, have, have);
+}
+
+static void do_state(struct bed *b, const char *verb, const char *rest)
+{
+	struct pane_vt_state s;
+	char *after;
+
+	pane_vt_state(b->vt, &s);
+	if (strcmp(verb, "CURSOR") == 0) {
+		unsigned row = (unsigned)strtoul(rest, &after, 10);
+		unsigned col = (unsigned)strtoul(after, NULL, 10);
+
+		if (row != s.cursor_row || col != s.cursor_col)
+			fail_msg("%s:%d: cursor is %u %u", b->file, b->line, s.cursor_row,
+				 s.cursor_col);
+	} else if (strcmp(verb, "MODES") == 0) {
+		number_is(b, s.modes, rest, 16);
+	} else if (strcmp(verb, "KITTY") == 0) {
+		number_is(b, s.kitty_flags, rest, 10);
+	} else if (strcmp(verb, "KEYS") == 0) {
+		number_is(b, s.modify_other_keys, rest, 10);
+	} else if (strcmp(verb, "SHAPE") == 0) {
+		number_is(b, s.cursor_shape, rest, 10);
+	} else if (strcmp(verb, "SYNC") == 0) {
+		number_is(b, pane_vt_sync_since(b->vt) >= 0, rest, 10);
+	} else {
+		fail_msg("%s:%d: unknown word %s", b->file, b->line, verb);
+	}
+}
+
+static void do_line(struct bed *b, const char *line)
+{
+	char verb[16] = "", bytes[LINE_MAX_B], kitty[8] = "";
+	unsigned rows, cols;
+	const char *rest;
+	size_t len;
+
+	if (sscanf(line, "%15s", verb) != 1 || verb[0] == '#')
+		return;
+	rest = line + strlen(verb);
+	if (strcmp(verb, "CASE") == 0) {
+		bed_fresh(b, 5, 20, false);
+	} else if (strcmp(verb, "SIZE") == 0 && sscanf(rest, "%u %u %7s", &rows, &cols, kitty) >= 2) {
+		bed_fresh(b, rows, cols, strcmp(kitty, "kitty") == 0);
+	} else if (strcmp(verb, "RESIZE") == 0 && sscanf(rest, "%u %u", &rows, &cols) == 2) {
+		pane_vt_resize(b->vt, rows, cols);
+	} else if (strcmp(verb, "PUSH") == 0 || strcmp(verb, "SPLIT") == 0) {
+		len = unquote(b, rest, bytes);
+		feed(b, bytes, len, verb[0] == 'S' ? 1 : len);
+	} else if (strcmp(verb, "ROW") == 0) {
+		do_row(b, rest);
+	} else if (strcmp(verb, "CELL") == 0) {
+		do_cell(b, rest);
+	} else if (strcmp(verb, "REPLY") == 0) {
+		do_reply(b, rest);
+	} else if (strcmp(verb, "EVENT") == 0) {
+		do_event(b, rest);
+	} else if (strcmp(verb, "NOEVENT") == 0) {
+		assert_int_equal(b->next_event, b->n_events);
+	} else {
+		do_state(b, verb, rest);
+	}
+}
+
+static void run_file(void **state)
+{
+	struct bed b = {.file = *state};
+	zw_autofree char *text = NULL;
+	size_t len;
+	char *line, *next;
+
+	assert_int_equal(zw_read_file(*state, 1u << 20, &text, &len), 0);
+	bed_fresh(&b, 5, 20, false);
+	for (line = text; line != NULL && *line != '\0'; line = next) {
+		next = strchr(line, '\n');
+		if (next != NULL)
+			*next++ = '\0';
+		b.line++;
+		assert_true(strlen(line) < LINE_MAX_B);
+		do_line(&b, line);
+	}
+	bed_clear(&b);
+}
+
+int main(void)
+{
+	struct CMUnitTest tests[64];
+	size_t n = 0;
+	DIR *dir = opendir(FOLDER);
+	struct dirent *e;
+	int failed;
+
+	while (dir != NULL && n < ZW_N_ELEMENTS(tests) && (e = readdir(dir)) != NULL) {
+		char *path;
+
+		if (!zw_ends_with(e->d_name, ".test"))
+			continue;
+		path = zw_xasprintf("%s/%s", FOLDER, e->d_name);
+		tests[n++] = (struct CMUnitTest){path, run_file, NULL, NULL, path};
+	}
+	if (dir != NULL)
+		closedir(dir);
+	if (n == 0) {
+		fprintf(stderr, "no screens in %s\n", FOLDER);
+		return 1;
+	}
+	failed = _cmocka_run_group_tests("pane_term", tests, n, NULL, NULL);
+	for (size_t i = 0; i < n; i++)
+		free(tests[i].initial_state);
+	return failed;
+}
