@@ -269,8 +269,24 @@ static bool is_shown(const struct start *st, const char *path)
 	return false;
 }
 
+/* A home below a folder that is private inside would not be there at all. */
+static void home_show(struct start *st)
+{
+	static const char *const private_folders[] = {"/tmp", "/var/tmp", "/run"};
+
+	for (size_t i = 0; i < ZW_N_ELEMENTS(private_folders); i++) {
+		if (!cfg_path_within(st->places.home_real, private_folders[i]))
+			continue;
+		st->shown_paths.list = zw_xrealloc(st->shown_paths.list, st->shown_paths.n + 1,
+						   sizeof(*st->shown_paths.list));
+		st->shown_paths.list[st->shown_paths.n++] = (struct cfg_path){
+			.path = zw_xstrdup(st->places.home_real), .why = zw_xstrdup("")};
+	}
+}
+
 static void lists_make(struct start *st)
 {
+	home_show(st);
 	st->writable = path_list(&st->agent->writable, &st->cfg->allow_write);
 	st->read_only = path_list(&st->shown_paths, &st->cfg->deny_write);
 	st->fresh = path_list(&st->agent->private_, NULL);
