@@ -1,0 +1,11 @@
+# Writes the files of data/schema as C string literals, in order: cmake -DOUT=... -DIN=a;b -P embed.cmake
+set(text "/* Made from data/schema by src/audit/embed.cmake. */\n#ifndef ZW_AUDIT_SCHEMA_SQL_H\n#define ZW_AUDIT_SCHEMA_SQL_H\n\nstatic const char *const aud_schema_sql[] = {\n")
+foreach(file IN LISTS IN)
+	file(READ ${file} sql)
+	string(REPLACE "\\" "\\\\" sql "${sql}")
+	string(REPLACE "\"" "\\\"" sql "${sql}")
+	string(REPLACE "\n" "\\n\"\n\t\"" sql "${sql}")
+	string(APPEND text "\t\"${sql}\",\n")
+endforeach()
+string(APPEND text "};\n\n#endif\n")
+file(WRITE ${OUT} "${text}")

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ * Events that wait to be written: a bounded queue of encoded messages. It holds what comes in
+ * between two commits, and what comes in while the store cannot be written. */
+#ifndef ZW_AUDIT_QUEUE_H
+#define ZW_AUDIT_QUEUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "src/ipc/msg.h"
+
+struct aud_item {
+	STAILQ_ENTRY(aud_item) link;
+	uint64_t seq;
+	int64_t since_ms; /* when it came, zw_mono_ms() */
+	bool want_commit; /* somebody waits for it */
+	bool is_refused;  /* the schema cannot take it; set by aud_store_write() */
+	size_t len;
+	uint8_t frame[];
+};
+
+STAILQ_HEAD(aud_items, aud_item);
+
+struct aud_queue {
+	struct aud_items items; /* oldest first */
+	size_t n_items, n_wanted; /* all; those that want a commit */
+	size_t len_b, max_b;
+};
+
+/** An empty queue of at most @max_b bytes of frames. */
+void aud_queue_init(struct aud_queue *q, size_t max_b);
+void aud_queue_fini(struct aud_queue *q);
+
+/** Copies one message to the end. Returns 0 or ZW_E_TOOBIG: full, nothing was added. */
+int aud_queue_add(struct aud_queue *q, enum zw_msg_id id, const void *msg, uint64_t seq,
+		  bool want_commit, int64_t now_ms);
+
+/** Takes out the first item; NULL when empty. Ownership: caller, free(3). */
+struct aud_item *aud_queue_take(struct aud_queue *q);
+
+/**
+ * Takes out those that want a commit and came at or before @until_ms, in order.
+ * Ownership: caller frees the items of @ret.
+ */
+void aud_queue_take_wanted(struct aud_queue *q, int64_t until_ms, struct aud_items *ret);
+
+/** Since when the oldest item waits, the oldest that wants a commit; INT64_MAX = there is none. */
+int64_t aud_queue_since_ms(const struct aud_queue *q);
+int64_t aud_queue_wanted_since_ms(const struct aud_queue *q);
+
+/** Decodes an item; spans point into it. Cannot fail: the queue has encoded it. */
+enum zw_msg_id aud_item_msg(const struct aud_item *item, union zw_msg_any *ret);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT
+ * The store of sessions and events: an SQLite file in WAL mode with the schema of data/schema. This
+ * is the writing side, used by zwatch-audit alone; several of them may write one store.
+ *
+ * Every batch of events is one transaction, all of it or nothing. A commit is durable against any
+ * crash of zwatch (synchronous NORMAL); a checkpoint makes it durable against loss of power. The
+ * write lock is held only inside a batch.
+ *
+ * Errors of all functions: ZW_E_BUSY (locked by another for now), -ENOSPC (disk full, or a limit of
+ * file sizes), -EROFS, -EACCES, -EIO, -EUCLEAN (damaged), -ESTALE (removed or replaced while it was
+ * open), ZW_E_VERSION (written by a newer zwatch), ZW_E_UNSUPPORTED (not a store of zwatch),
+ * ZW_E_STORE (anything else). aud_store_why() has the sentence. */
+#ifndef ZW_AUDIT_STORE_H
+#define ZW_AUDIT_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/audit/ident.h"
+#include "src/audit/queue.h"
+#include "src/ipc/msg.h"
+
+/** Number of the schema that this zwatch writes. */
+#define AUD_SCHEMA 1
+
+struct aud_store;
+
+/** A store that is not open yet. Never NULL. Ownership: aud_store_free(), which closes it. */
+struct aud_store *aud_store_new(const char *path);
+void aud_store_free(struct aud_store *s);
+
+/** Folder of the store; borrowed. */
+const char *aud_store_folder(const struct aud_store *s);
+
+/**
+ * Opens the store, and makes folder (0700), file (0600) and schema where there are none. Closes
+ * again what it opened when it fails.
+ */
+int aud_store_open(struct aud_store *s);
+bool aud_store_is_open(const struct aud_store *s);
+
+/** Whether the files are still the ones that were opened: 0 or -ESTALE. */
+int aud_store_check(struct aud_store *s);
+
+/**
+ * Begins a session, or goes on with the one that the same zwatch process has begun: then
+ * zwatch-audit was started anew.
+ *
+ * @who    the process of zwatch
+ * @wanted number to give it when it is free, 0 = the next one: for a store that was begun anew
+ */
+int aud_store_session(struct aud_store *s, const struct zw_msg_aud_open *m,
+		      const struct aud_ident *who, int64_t wanted, int64_t *ret_session);
+
+/** Marks the unfinished sessions of processes that are no more as crashed. */
+int aud_store_mark_crashed(struct aud_store *s);
+
+/**
+ * Writes events of the session, all or none. Command lines and texts are masked; a private session
+ * adds to its sums only. An event that the schema cannot take is left out, marked and counted.
+ *
+ * @n_more_lost   events lost before these; added to the session's row
+ * @ret_refused   how many were left out
+ */
+int aud_store_write(struct aud_store *s, struct aud_items *items, uint64_t n_more_lost,
+		    uint64_t *ret_refused);
+
+/** Ends the session. @how: "exited", "crashed", ...; @exit_status -1 = none. */
+int aud_store_end(struct aud_store *s, int64_t t_us, int64_t exit_status, struct zw_span how);
+
+/** Rows of events that this session has. */
+uint64_t aud_store_n_rows(const struct aud_store *s);
+
+/** Pages in the write-ahead log after the last commit. */
+unsigned aud_store_wal_pages(const struct aud_store *s);
+
+/** Moves the write-ahead log into the file as far as readers let it; @is_last also empties it. */
+int aud_store_checkpoint(struct aud_store *s, bool is_last);
+
+/** Closes the file. A last connection empties and removes the side files. */
+void aud_store_close(struct aud_store *s);
+
+/**
+ * Closes a damaged store and gives it another name in the same folder, log included, so that a new
+ * one can be begun. A file that meanwhile took its place is left alone.
+ *
+ * @ret_name  name of it, in @size bytes; "" = there was nothing to move
+ */
+int aud_store_set_aside(struct aud_store *s, char *ret_name, size_t size);
+
+/** What went wrong, for the user: "cannot write history (disk full)". Static storage. */
+const char *aud_store_why(int error);
+
+#endif

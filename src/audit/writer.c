@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: MIT */
+#include "src/audit/writer.h"
+
+#include <errno.h>
+#include <poll.h>
+
+#include "src/audit/queue.h"
+#include "src/audit/store.h"
+#include "src/base/err.h"
+#include "src/base/io.h"
+#include "src/base/mem.h"
+
+/* Events that wait in memory while the store cannot be written. */
+#define QUEUE_MAX_B   (16u << 20)
+/* A batch of this size is written without waiting for more. */
+#define BATCH_B       (1u << 20)
+#define BUSY_AGAIN_MS 50
+#define OPEN_TRIES    3
+/* The log is moved into the file when nothing else is to do, or when it has grown too long. */
+#define WAL_IDLE_PAGES 1000
+#define WAL_MAX_PAGES  8000
+#define IDLE_MS        250
+
+struct aud_writer {
+	struct aud_store *store;
+	struct aud_ident who;
+	struct aud_queue queue, opening; /* opening: the aud_open, to begin again with */
+	const struct aud_writer_ops *ops;
+	void *arg;
+	int64_t session;   /* 0 = none yet */
+	int error;         /* why the store could not be written at the last try; 0 = it could */
+	int64_t error_ms;  /* since when */
+	int64_t retry_ms;  /* when to try again */
+	int64_t put_ms;    /* when the last event came */
+	uint64_t n_lost, n_lost_unwritten, n_lost_told;
+	bool is_told;      /* the error */
+};
+
+struct aud_writer *aud_writer_new(const struct zw_msg_aud_open *open, pid_t zwatch_pid,
+				  const struct aud_writer_ops *ops, void *arg)
+{
+	struct aud_writer *w = zw_xnew(struct aud_writer);
+	zw_autofree char *path = zw_span_dup(open->path);
+
+	w->store = aud_store_new(path);
+	w->ops = ops;
+	w->arg = arg;
+	aud_queue_init(&w->queue, QUEUE_MAX_B);
+	aud_queue_init(&w->opening, ZW_MSG_SIZE_MAX);
+	aud_queue_add(&w->opening, ZW_ID_aud_open, open, 0, false, 0);
+	if (aud_ident_get(zwatch_pid, &w->who) < 0)
+		w->who = (struct aud_ident){.pid = zwatch_pid};
+	return w;
+}
+
+void aud_writer_free(struct aud_writer *w)
+{
+	if (w == NULL)
+		return;
+	aud_store_free(w->store);
+	aud_queue_fini(&w->queue);
+	aud_queue_fini(&w->opening);
+	free(w);
+}
+
+const char *aud_writer_folder(const struct aud_writer *w)
+{
+	return aud_store_folder(w->store);
+}
+
+static void problem(struct aud_writer *w, const char *text)
+{
+	w->n_lost_told = w->n_lost;
+	w->ops->on_problem(text, w->n_lost, w->arg);
+}
+
+static void count_lost(struct aud_writer *w, uint64_t n)
+{
+	w->n_lost += n;
+	w->n_lost_unwritten += n;
+}
+
+/* A line of our own in the record. */
+static void note(struct aud_writer *w, const char *text)
+{
+	struct zw_msg_misc_event m = {
+		.t_us = zw_now_us(), .kind = zw_span("store"), .text = zw_span(text)};
+
+	if (aud_queue_add(&w->queue, ZW_ID_misc_event, &m, 0, false, zw_mono_ms()) < 0)
+		count_lost(w, 1);
+}
+
+/* A damaged file goes out of the way; the next opening begins a new one. */
+static int set_aside(struct aud_writer *w)
+{
+	char name[256];
+	uint64_t n_rows = aud_store_n_rows(w->store);
+	int r = aud_store_set_aside(w->store, name, sizeof(name));
+
+	if (r < 0)
+		return r;
+	zw_autofree char *text = zw_xasprintf(
+		"history.db was damaged; it is kept as %s and a new one was begun",
+		name[0] != '\0' ? name : "another file");
+	count_lost(w, w->session != 0 ? n_rows : 0);
+	problem(w, text);
+	note(w, text);
+	return 0;
+}
+
+/* Opens the store and begins or takes up the session, where that is not the case already. */
+static int session_ready(struct aud_writer *w)
+{
+	union zw_msg_any m;
+	int64_t session = 0;
+	int r;
+
+	if (aud_store_is_open(w->store))
+		return 0;
+	r = aud_store_open(w->store);
+	if (r == 0) {
+		aud_item_msg(STAILQ_FIRST(&w->opening.items), &m);
+		r = aud_store_session(w->store, &m.aud_open, &w->who, w->session, &session);
+	}
+	if (r == -EUCLEAN) /* keep its name and inode: it is set aside by them */
+		return r;
+	if (r < 0) {
+		aud_store_close(w->store);
+		return r;
+	}
+	if (session != w->session) {
+		w->session = session;
+		w->ops->on_opened(0, (uint64_t)session, "", w->arg);
+	}
+	return 0;
+}
+
+/* A file that was removed under way: its rows are gone by somebody's will; begin again. */
+static int still_there(struct aud_writer *w)
+{
+	uint64_t n_rows = aud_store_n_rows(w->store);
+
+	if (!aud_store_is_open(w->store) || aud_store_check(w->store) == 0)
+		return 0;
+	aud_store_close(w->store);
+	int r = session_ready(w);
+	if (r < 0)
+		return r;
+	uint64_t n_left = aud_store_n_rows(w->store);
+	if (n_left >= n_rows)
+		return 0;
+	static const char text[] =
+		"history.db was removed or replaced while in use; a new one was begun";
+	count_lost(w, n_rows - n_left);
+	problem(w, text);
+	note(w, text);
+	problem(w, "");
+	return 0;
+}
+
+static int write_once(struct aud_writer *w)
+{
+	uint64_t n_refused = 0;
+	int r = still_there(w);
+
+	if (r == 0)
+		r = session_ready(w);
+	if (r == 0 && w->queue.n_items > 0)
+		r = aud_store_write(w->store, &w->queue.items, w->n_lost_unwritten, &n_refused);
+	if (r < 0)
+		return r;
+	if (w->queue.n_items > 0) {
+		w->n_lost += n_refused;
+		w->n_lost_unwritten = 0;
+	}
+	return 0;
+}
+
+static void answer_all(struct aud_writer *w)
+{
+	struct aud_item *item;
+
+	while ((item = aud_queue_take(&w->queue)) != NULL) {
+		if (item->want_commit)
+			w->ops->on_committed(item->seq, !item->is_refused, w->arg);
+		free(item);
+	}
+}
+
+/* Those who wait since @until_ms or longer are told no. Their events go: what was not granted must
+ * not stand in the record as granted later. */
+static void refuse_wanted(struct aud_writer *w, int64_t until_ms)
+{
+	struct aud_items items;
+	struct aud_item *item;
+
+	if (w->queue.n_wanted == 0)
+		return;
+	aud_queue_take_wanted(&w->queue, until_ms, &items);
+	while ((item = STAILQ_FIRST(&items)) != NULL) {
+		STAILQ_REMOVE_HEAD(&items, link);
+		w->ops->on_committed(item->seq, false, w->arg);
+		count_lost(w, 1);
+		free(item);
+	}
+}
+
+static void recovered(struct aud_writer *w)
+{
+	if (w->is_told) {
+		zw_autofree char *text =
+			zw_xasprintf("history is written again; %llu events were not kept (%s)",
+				     (unsigned long long)w->n_lost, aud_store_why(w->error));
+		note(w, text);
+		problem(w, "");
+	}
+	w->error = 0;
+	w->is_told = false;
+}
+
+static void failed(struct aud_writer *w, int error, int64_t now_ms)
+{
+	bool is_busy = error == ZW_E_BUSY;
+
+	if (w->error != error) {
+		w->error = error;
+		w->error_ms = now_ms;
+		w->is_told = false;
+	}
+	bool is_long = !is_busy || now_ms - w->error_ms >= AUD_BUSY_MS;
+	w->retry_ms = now_ms + (is_long ? AUD_RETRY_MS : BUSY_AGAIN_MS);
+	/* A full disk and a lock pass by; for the rest a new handle is worth the try. */
+	if (!is_busy && error != -ENOSPC)
+		aud_store_close(w->store);
+	refuse_wanted(w, is_long && !is_busy ? INT64_MAX : now_ms - AUD_BUSY_MS);
+	if (is_long && (!w->is_told || w->n_lost != w->n_lost_told)) {
+		w->is_told = true;
+		problem(w, aud_store_why(error));
+	}
+}
+
+/* One try to write everything. Returns 0 or why not. */
+static int attempt(struct aud_writer *w)
+{
+	int r = write_once(w);
+
+	if (r == -EUCLEAN) {
+		r = set_aside(w);
+		if (r == 0)
+			r = write_once(w);
+		if (r == 0 && w->error == 0)
+			problem(w, "");
+	}
+	if (r < 0) {
+		failed(w, r, zw_mono_ms());
+		return r;
+	}
+	answer_all(w);
+	if (w->error != 0)
+		recovered(w);
+	return 0;
+}
+
+void aud_writer_open(struct aud_writer *w)
+{
+	int r = attempt(w);
+
+	for (int i = 1; i < OPEN_TRIES && r == ZW_E_BUSY; i++)
+		r = attempt(w);
+	if (r < 0)
+		w->ops->on_opened(r, 0, aud_store_why(r), w->arg);
+}
+
+void aud_writer_sweep(struct aud_writer *w)
+{
+	if (aud_store_is_open(w->store))
+		aud_store_mark_crashed(w->store); /* else the next session does it */
+}
+
+void aud_writer_put(struct aud_writer *w, enum zw_msg_id id, const union zw_msg_any *msg)
+{
+	uint64_t seq = 0;
+	bool want_commit = false;
+
+	if (id == ZW_ID_sock_event) {
+		seq = msg->sock_event.seq;
+		want_commit = msg->sock_event.want_commit;
+	} else if (id == ZW_ID_conn_event) {
+		seq = msg->conn_event.seq;
+		want_commit = msg->conn_event.want_commit;
+	} else if (id != ZW_ID_question_event && id != ZW_ID_misc_event) {
+		return;
+	}
+	w->put_ms = zw_mono_ms();
+	if (aud_queue_add(&w->queue, id, msg, seq, want_commit, w->put_ms) == 0)
+		return;
+	count_lost(w, 1);
+	if (want_commit)
+		w->ops->on_committed(seq, false, w->arg);
+}
+
+static bool want_checkpoint(const struct aud_writer *w, int64_t now_ms)
+{
+	unsigned n = w->error == 0 ? aud_store_wal_pages(w->store) : 0;
+
+	return n >= WAL_MAX_PAGES || (n >= WAL_IDLE_PAGES && w->queue.n_items == 0 &&
+				      now_ms - w->put_ms >= IDLE_MS);
+}
+
+static int64_t until(int64_t at_ms, int64_t now_ms)
+{
+	return at_ms > now_ms ? at_ms - now_ms : 0;
+}
+
+int64_t aud_writer_due_ms(const struct aud_writer *w)
+{
+	int64_t now_ms = zw_mono_ms();
+
+	if (w->error == ZW_E_BUSY && w->queue.n_wanted > 0) {
+		int64_t end_ms = aud_queue_wanted_since_ms(&w->queue) + AUD_BUSY_MS;
+
+		return until(end_ms < w->retry_ms ? end_ms : w->retry_ms, now_ms);
+	}
+	if (w->queue.n_wanted > 0)
+		return 0;
+	if (w->error != 0)
+		return until(w->retry_ms, now_ms);
+	if (w->queue.n_items > 0)
+		return w->queue.len_b >= BATCH_B
+			       ? 0
+			       : until(aud_queue_since_ms(&w->queue) + AUD_GATHER_MS, now_ms);
+	if (aud_store_wal_pages(w->store) >= WAL_IDLE_PAGES)
+		return until(w->put_ms + IDLE_MS, now_ms);
+	return -1;
+}
+
+void aud_writer_run(struct aud_writer *w)
+{
+	int64_t now_ms = zw_mono_ms();
+
+	if (w->error != 0 && now_ms < w->retry_ms) {
+		refuse_wanted(w, w->error == ZW_E_BUSY ? now_ms - AUD_BUSY_MS : INT64_MAX);
+		return;
+	}
+	bool is_due = w->queue.n_wanted > 0 || w->queue.len_b >= BATCH_B ||
+		      now_ms - aud_queue_since_ms(&w->queue) >= AUD_GATHER_MS;
+	if (w->error != 0 || (w->queue.n_items > 0 && is_due))
+		attempt(w);
+	if (aud_store_is_open(w->store) && want_checkpoint(w, zw_mono_ms()))
+		aud_store_checkpoint(w->store, false); /* what fails here shows at the next write */
+}
+
+int aud_writer_end(struct aud_writer *w, int64_t t_us, int64_t exit_status, struct zw_span how,
+		   int64_t wait_ms, uint64_t *ret_rows)
+{
+	int64_t end_ms = zw_mono_ms() + wait_ms;
+	int r;
+
+	do {
+		r = attempt(w);
+		if (r == 0 && w->queue.n_items > 0) /* a line about the recovery */
+			r = attempt(w);
+		if (r == 0)
+			r = aud_store_end(w->store, t_us, exit_status, how);
+		if (r == ZW_E_BUSY)
+			poll(NULL, 0, BUSY_AGAIN_MS);
+	} while (r == ZW_E_BUSY && zw_mono_ms() < end_ms);
+	if (r < 0) {
+		refuse_wanted(w, INT64_MAX);
+		count_lost(w, w->queue.n_items);
+		problem(w, aud_store_why(r));
+	}
+	*ret_rows = aud_store_n_rows(w->store);
+	if (aud_store_is_open(w->store)) {
+		aud_store_checkpoint(w->store, true);
+		aud_store_close(w->store);
+	}
+	return r;
+}
