@@ -71,7 +71,7 @@ const struct pol_class *pol_classify(const struct policy *p, const struct pol_so
 
 	/* The spelling is the asker's choice: a link of its own named /dev/log must not make
 	 * another socket harmless. */
-	if (severity(alias) > severity(c))
+	if (alias != NULL && severity(alias) > severity(c))
 		return alias;
 	return c != NULL ? c : class_of(p, true, s->abstract, s->abstract_len);
 }

@@ -6,9 +6,9 @@
 
 #define BUCKETS_MIN 64
 #define ENTRIES_MAX (1u << 21)
-/* An allow as wide as half the net is no rule but a mode. */
+/* The widest private networks are 10.0.0.0/8 and fc00::/7; a wider allow is no rule but a mode. */
 #define NET_BITS_MIN_V4 8
-#define NET_BITS_MIN_V6 16
+#define NET_BITS_MIN_V6 7
 
 /* FNV-1a. The keys are the user's own rules; nobody gains by making them collide. */
 static uint32_t hash_key(enum pol_key_type type, const void *key, size_t len)
@@ -196,7 +196,7 @@ static int check_site(const struct pol_rule *r, struct pol_site_pattern *ret, co
 	if (ret->bits < (ret->net.family == POL_FAMILY_V4 ? NET_BITS_MIN_V4 : NET_BITS_MIN_V6))
 		return refuse(ret_why, ZW_E_SYNTAX,
 			      "too wide to be allowed: name smaller networks "
-			      "(/8 or more, IPv6 /16 or more)");
+			      "(/8 or more, IPv6 /7 or more)");
 	return 0;
 }
 
