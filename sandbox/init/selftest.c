@@ -22,7 +22,7 @@ static int try_call(long nr, long a, long b, long c)
 
 static int try_open(const char *path)
 {
-	return try_call(__NR_openat, AT_FDCWD, (long)path, O_RDWR | O_CLOEXEC);
+	return try_call(__NR_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC);
 }
 
 static int try_mknod(const char *path)

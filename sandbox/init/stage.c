@@ -7,10 +7,12 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <termios.h>
 #include <unistd.h>
@@ -135,6 +137,26 @@ static void wait_for_go(int ctl)
 		_exit(125);
 }
 
+/* execvp() says EACCES when a folder of PATH is closed to us, which tells nothing about the program. */
+static int exec_error(const char *name)
+{
+	int error = errno;
+	char path[4096];
+	struct stat st;
+
+	if (error != EACCES || strchr(name, '/'))
+		return error;
+	for (const char *p = getenv("PATH"); p; p = strchr(p, ':')) {
+		p += *p == ':';
+		int len = (int)strcspn(p, ":");
+
+		if (snprintf(path, sizeof(path), "%.*s/%s", len, p, name) < (int)sizeof(path) &&
+		    stat(path, &st) == 0)
+			return error;
+	}
+	return ENOENT;
+}
+
 void init_stage(const struct init_conf *c, char **argv)
 {
 	const struct sb_note passed = {.kind = SB_NOTE_PASSED};
@@ -152,5 +174,5 @@ void init_stage(const struct init_conf *c, char **argv)
 		_exit(125);
 	environ = c->env; /* execvp() looks for PATH here */
 	execvp(argv[0], argv);
-	init_fail(c->head.ctl, SB_STAGE_EXEC, errno, argv[0]);
+	init_fail(c->head.ctl, SB_STAGE_EXEC, exec_error(argv[0]), argv[0]);
 }

@@ -72,11 +72,10 @@ static pid_t start_broker(struct sb_session *s)
 		int listener = s->listener;
 
 		/* What it holds besides would keep a terminal or a pipe open. */
-		for (int fd = 0; fd < 256; fd++) {
-			if (fd != listener)
-				close(fd);
-		}
-		serve(listener);
+		dup2(listener, 3);
+		close_range(4, ~0u, 0);
+		close_range(0, 2, 0);
+		serve(3);
 		_exit(0);
 	}
 	zw_close(&s->listener);

@@ -157,7 +157,7 @@ static long do_mem1(int argc, char **argv)
 {
 	(void)argc;
 	(void)argv;
-	return open("/proc/1/mem", O_RDWR);
+	return open("/proc/1/mem", O_RDONLY);
 }
 
 static long do_ptrace(int argc, char **argv)

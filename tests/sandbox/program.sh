@@ -1,0 +1,61 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The program inside: its arguments, environment, terminal, end; and the start that fails.
+. "$(dirname "$0")/lib.sh"
+
+# Z134: arguments are bytes.
+arg_test() {
+	local name=$1
+	shift
+	check "Z134 $name" "$(sb -- ./probe argv "$@" | sha256sum)" \
+		"$(if [ $# -gt 0 ]; then printf '%s\0' "$@"; fi | sha256sum)"
+}
+arg_test "none"
+arg_test "quotes and blanks" 'a b' "it's" '"q"' '!' '!!' '=ls' '$x' '\' '\\n' $'new\nline' '' '-n' '--' '*'
+arg_test "bad UTF-8" $'\xff\xfe' $'\xc3' $'\x01\x1b[2J'
+arg_test "100 KB" "$(head -c 102400 /dev/zero | tr '\0' x)"
+mapfile -t thousand < <(seq 1000)
+arg_test "1000 arguments" "${thousand[@]}"
+
+check "environment by list" "$(env -i A=1 'B=x y' E= PATH=/usr/bin:/bin "$ZW_SB_DIR/driver" --project "$project" \
+	--init "$ZW_SB_DIR/zwatch-init" -- env | sort)" "$(printf 'A=1\nB=x y\nE=\nPATH=/usr/bin:/bin')"
+check "large environment" "$(BIG=$(head -c 100000 /dev/zero | tr '\0' y) sb -- sh -c 'echo ${#BIG}')" "100000"
+check "PATH of the environment" "$(cd /; mkdir "$project/bin"; printf '#!/bin/sh\necho mine\n' >"$project/bin/zw-mine"
+	chmod +x "$project/bin/zw-mine"; PATH=$project/bin:$PATH sb -- zw-mine)" "mine"
+
+sb -- ./probe exit 42 >/dev/null
+check "exit status" $? 42
+sb -- ./probe die 15 >/dev/null
+check "death by signal" $? 143
+sb -- ./probe die 9 >/dev/null
+check "death by SIGKILL" $? 137
+check "input and output pass through" "$(printf 'a\0b' | sb -- cat | od -An -c | tr -d ' ')" 'a\0b'
+check "SIGPIPE is not ignored" "$(sb -- sh -c 'trap; grep SigIgn /proc/self/status' | tr -d '\t')" "SigIgn:0000000000000000"
+check "the end takes everything along" "$(sb -- sh -c 'setsid sleep 300 & echo on'; sleep 0.1; pgrep -f -u "$(id -u)" 'sleep 30[0]$')" "on"
+check "terminal inside" "$(sb --pty -- ./probe tty | tr -d '\r')" \
+	"$(printf '0 /dev/pts/0\n1 /dev/pts/0\n2 /dev/pts/0\n24 x 80\ncontrolling yes')"
+check "no host terminal as console" "$(sb -- sh -c 'ls /dev/console 2>/dev/null; ls /dev/pts')" "ptmx"
+
+# Z140: what is missing stops the start, with cause and remedy.
+fails() { # NAME STATUS PATTERN [options] -- COMMAND
+	local name=$1 status=$2 pattern=$3 out rc
+	shift 3
+	out=$(sb "$@")
+	rc=$?
+	check "Z140 $name: status" $rc "$status"
+	check_in "Z140 $name: text" "$out" "$pattern"
+}
+fails "program missing" 127 "*cannot be started: no-such-program: No such file*" -- no-such-program
+fails "program not startable" 126 "*cannot be started: /etc/passwd: Permission denied*" -- /etc/passwd
+fails "bwrap missing" 3 "*bwrap*cannot be started: /nowhere/bwrap: No such file*apt install*" --bwrap /nowhere/bwrap -- true
+fails "zwatch-init missing" 3 "*zwatch-init is missing*" --init /nowhere/init -- true
+fails "project missing" 3 "*cannot be laid out*" --project /nowhere -- true
+fails "project is /" 3 "*cannot be laid out*" --project / -- true
+printf '#!/bin/sh\necho "bwrap: setting up uid map: Permission denied" >&2\nexit 1\n' >"$project/bwrap"
+chmod +x "$project/bwrap"
+fails "user namespaces forbidden" 3 "*no user namespace*uid map*AppArmor*" --bwrap "$project/bwrap" -- true
+# A bwrap that builds no sandbox at all: the self-test of pid 1 itself refuses.
+printf '#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done; shift; exec "$@"\n' >"$project/bwrap"
+fails "no sandbox at all" 3 "*" --bwrap "$project/bwrap" -- touch "$top/ran"
+check "Z140 nothing ran" "$(ls "$top/ran" 2>/dev/null)" ""
+finish
