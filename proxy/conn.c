@@ -1,0 +1,749 @@
+/* SPDX-License-Identifier: MIT */
+#include "proxy/conn.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+
+#include "proxy/conn_i.h"
+#include "proxy/hello.h"
+#include "src/base/err.h"
+#include "src/base/io.h"
+#include "src/base/log.h"
+#include "src/base/mem.h"
+#include "src/base/words.h"
+
+#define WHO_MS    1000
+#define COMMIT_MS 10000
+#define LINGER_MS 2000 /* for a client to read a refusal and close */
+#define PORT_TLS  443
+#define TLS_HANDSHAKE 0x16 /* first byte of a TLS connection */
+
+/* Bytes held beyond a head: what a client sends before it has an answer. */
+#define EARLY_B (64u * 1024)
+
+#define COUNT_MS   1000
+#define COUNT_ROWS 200 /* in one round: a thousand live rows are no flood of messages */
+
+static const char *const end_words[] = {
+	[PX_END_CLIENT] = "closed by client",
+	[PX_END_SERVER] = "closed by server",
+	[PX_END_RESET] = "reset",
+	[PX_END_FILTER] = "refused",
+};
+
+static const char *text(const char *s)
+{
+	return s != NULL ? s : "";
+}
+
+static void set(char **to, const char *s)
+{
+	free(*to);
+	*to = s != NULL && s[0] != '\0' ? zw_xstrdup(s) : NULL;
+}
+
+static void enter(struct px_conn *c, enum px_state state)
+{
+	zw_debug("port %u: state %d to %d", c->local_port, c->state, state);
+	c->state = state;
+}
+
+struct px_row px_conn_row(const struct px_conn *c)
+{
+	return (struct px_row){.seq = c->seq,
+			       .did = c->did,
+			       .via = c->via,
+			       .by = c->by,
+			       .host = c->host != NULL ? c->host->name : "",
+			       .port = c->port,
+			       .address = text(c->address),
+			       .rule = c->rule,
+			       .reason = text(c->reason),
+			       .note = text(c->note),
+			       .end = text(c->end),
+			       .waited_ms = c->waited_ms,
+			       .up_b = c->relay.up_b,
+			       .down_b = c->relay.down_b,
+			       .who = c->who};
+}
+
+/* -- the end ------------------------------------------------------------------------------------ */
+
+static void on_conn_dead(void *arg)
+{
+	struct px_conn *c = arg;
+
+	zw_buf_fini(&c->in);
+	zw_buf_fini(&c->out);
+	px_who_unref(c->who);
+	free(c->host);
+	free(c->asked);
+	free(c->reason);
+	free(c->note);
+	free(c->address);
+	free(c->end);
+	free(c);
+}
+
+/* The last word on a row that was opened; its number is not used again. */
+static void row_close(struct px_conn *c, const char *end)
+{
+	if (c->seq == 0)
+		return;
+	set(&c->end, end);
+	struct px_row row = px_conn_row(c);
+	px_record_close(c->px->record, &row);
+	c->seq = 0;
+}
+
+static void reset_on_close(int fd)
+{
+	struct linger l = {.l_onoff = 1, .l_linger = 0};
+
+	(void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &l, sizeof(l));
+}
+
+void px_conn_close(struct px_conn *c)
+{
+	struct px *px = c->px;
+
+	if (c->state == PX_STATE_GONE)
+		return;
+	enter(c, PX_STATE_GONE);
+	row_close(c, "closed by client");
+	px_ask_cancel(px->asks, &c->waiter);
+	px_dial_cancel(zw_steal(&c->dial));
+	px_timeout_clear(px->wheel, &c->timeout);
+	zev_io_free(zw_steal(&c->io));
+	zw_close(&c->fd);
+	if (c->is_relaying)
+		px_relay_fini(&c->relay);
+	if (c->is_host_counted)
+		px_limits_host_close(&px->limits, c->host->name);
+	px_limits_close(&px->limits);
+	if (px->count_from == c)
+		px->count_from = TAILQ_NEXT(c, link);
+	TAILQ_REMOVE(&px->conns, c, link);
+	zev_defer(px->loop, on_conn_dead, c);
+}
+
+static void on_linger(void *arg)
+{
+	px_conn_close(arg);
+}
+
+static void reset(struct px_conn *c)
+{
+	if (c->fd >= 0)
+		reset_on_close(c->fd);
+	px_conn_close(c);
+}
+
+void px_conn_reply(struct px_conn *c)
+{
+	enter(c, PX_STATE_REPLY);
+	px_timeout_set(c->px->wheel, &c->timeout, LINGER_MS, on_linger, c);
+	zev_io_set(c->io, ZEV_WRITE);
+}
+
+static void refuse(struct px_conn *c, enum px_refusal how, int error)
+{
+	zw_buf_fini(&c->out);
+	px_ask_cancel(c->px->asks, &c->waiter);
+	if (px_conn_refusal(c, how, error, &c->out))
+		px_conn_reply(c);
+	else
+		reset(c);
+}
+
+void px_conn_deny(struct px_conn *c, unsigned did, unsigned by, uint32_t rule, const char *reason,
+		  const char *note)
+{
+	struct px_row row;
+
+	c->did = did;
+	c->by = by;
+	c->rule = rule;
+	set(&c->reason, reason);
+	set(&c->note, note);
+	row = px_conn_row(c);
+	c->reply_seq = c->seq;
+	if (c->seq != 0)
+		row_close(c, end_words[PX_END_FILTER]);
+	else
+		c->reply_seq = px_record_refusal(c->px->record, &row);
+	if (did == ZW_DID_GONE)
+		reset(c);
+	else
+		refuse(c, by == ZW_BY_LIMIT ? PX_REFUSE_LIMIT : PX_REFUSE_DENIED, ZW_E_DENIED);
+}
+
+/* -- counts of what goes on ------------------------------------------------------------------- */
+
+static void on_count(void *arg)
+{
+	struct px *px = arg;
+	struct px_conn *c = px->count_from != NULL ? px->count_from : TAILQ_FIRST(&px->conns);
+
+	for (int n = 0; c != NULL && n < COUNT_ROWS; c = TAILQ_NEXT(c, link)) {
+		uint64_t sum_b = c->relay.up_b + c->relay.down_b;
+
+		if (c->state != PX_STATE_RELAY || sum_b == c->counted_b)
+			continue;
+		struct px_row row = px_conn_row(c);
+		px_record_count(px->record, &row);
+		c->counted_b = sum_b;
+		n++;
+	}
+	px->count_from = c;
+	if (!TAILQ_EMPTY(&px->conns))
+		px_timeout_set(px->wheel, &px->counting, COUNT_MS, on_count, px);
+}
+
+static void count_start(struct px *px)
+{
+	if (px->counting.list == NULL)
+		px_timeout_set(px->wheel, &px->counting, COUNT_MS, on_count, px);
+}
+
+/* -- relaying ----------------------------------------------------------------------------------- */
+
+static void on_relay_end(void *arg, enum px_relay_end how)
+{
+	struct px_conn *c = arg;
+
+	if (how == PX_END_RESET) {
+		reset_on_close(c->relay.client.fd);
+		reset_on_close(c->relay.server.fd);
+	}
+	row_close(c, end_words[how]);
+	px_conn_close(c);
+}
+
+static void on_activity(void *arg)
+{
+	((struct px_conn *)arg)->active_ms = zw_mono_ms();
+}
+
+static void on_idle(void *arg)
+{
+	struct px_conn *c = arg;
+	int64_t left_ms = c->active_ms + c->px->times.idle_ms - zw_mono_ms();
+
+	if (left_ms > 0) {
+		px_timeout_set(c->px->wheel, &c->timeout, left_ms, on_idle, c);
+		return;
+	}
+	row_close(c, "idle");
+	px_conn_close(c);
+}
+
+static void idle_start(struct px_conn *c)
+{
+	c->active_ms = zw_mono_ms();
+	px_timeout_clear(c->px->wheel, &c->timeout);
+	if (c->px->times.idle_ms > 0)
+		px_timeout_set(c->px->wheel, &c->timeout, c->px->times.idle_ms, on_idle, c);
+}
+
+/* Told to a TLS client in its own words, alert access_denied: only if the server was silent. */
+static void tell_tls_denied(struct px_conn *c)
+{
+	static const uint8_t alert[] = {0x15, 3, 1, 0, 2, 2, 49};
+
+	if (c->relay.down_b == 0)
+		(void)px_relay_send_down(&c->relay, alert, sizeof(alert));
+}
+
+static int hello_deny(struct px_conn *c, const char *why)
+{
+	c->did = ZW_DID_DENY;
+	c->by = ZW_BY_TLS;
+	c->rule = 0;
+	set(&c->reason, why);
+	tell_tls_denied(c);
+	return ZW_E_DENIED;
+}
+
+static void on_hello_timeout(void *arg)
+{
+	struct px_conn *c = arg;
+
+	(void)hello_deny(c, "no TLS hello came in time");
+	row_close(c, end_words[PX_END_FILTER]);
+	px_conn_close(c);
+}
+
+static void hello_wait(struct px_conn *c)
+{
+	c->up = PX_UP_HELLO;
+	if (c->px->times.tls_hello_ms > 0)
+		px_timeout_set(c->px->wheel, &c->timeout, c->px->times.tls_hello_ms,
+			       on_hello_timeout, c);
+}
+
+static int up_hello(struct px_conn *c, const uint8_t *p, size_t len)
+{
+	struct px_hello hello;
+	const char *why;
+
+	if (zw_buf_add(&c->in, p, len) < 0)
+		return hello_deny(c, "the TLS hello does not end");
+	int r = px_hello_parse(zw_buf_head(&c->in), c->in.len, &hello);
+	if (r == 0)
+		return 0;
+	if (r == ZW_E_UNSUPPORTED)
+		return hello_deny(c, "this port is for TLS, and this is something else");
+	if (r < 0)
+		return hello_deny(c, "the TLS hello is not well-formed");
+	why = px_check_hello(feed_policy(c->px->feed), &hello, c->host, c->port, c->who->exe);
+	if (why != NULL)
+		return hello_deny(c, why);
+	c->up = PX_UP_RAW;
+	idle_start(c);
+	r = px_relay_send_up(&c->relay, zw_buf_head(&c->in), c->in.len);
+	zw_buf_fini(&c->in);
+	return r;
+}
+
+/* One request, and not a byte behind it. */
+static int up_body(struct px_conn *c, const uint8_t *p, size_t len)
+{
+	int64_t n = px_body_feed(&c->body, p, len);
+
+	if (n < 0) {
+		c->did = ZW_DID_DENY;
+		c->by = ZW_BY_FAULT;
+		set(&c->reason, "the body of the request is not well-formed");
+		return (int)n;
+	}
+	if (px_body_is_done(&c->body))
+		px_relay_complete(&c->relay, (size_t)n < len);
+	return n > 0 ? px_relay_send_up(&c->relay, p, (size_t)n) : 0;
+}
+
+static int on_up(void *arg, const uint8_t *p, size_t len)
+{
+	struct px_conn *c = arg;
+
+	if (c->up == PX_UP_FIRST && p[0] == TLS_HANDSHAKE)
+		hello_wait(c);
+	else if (c->up == PX_UP_FIRST)
+		c->up = PX_UP_RAW;
+	if (c->up == PX_UP_HELLO)
+		return up_hello(c, p, len);
+	if (c->up == PX_UP_BODY)
+		return up_body(c, p, len);
+	return px_relay_send_up(&c->relay, p, len);
+}
+
+/* What the client sent while it waited goes the same way as what it sends from now on. */
+static int early_up(struct px_conn *c)
+{
+	size_t len = c->in.len;
+	zw_autofree uint8_t *early = NULL;
+
+	if (c->up == PX_UP_BODY) {
+		int r = px_relay_send_up(&c->relay, zw_buf_head(&c->out), c->out.len);
+
+		zw_buf_fini(&c->out);
+		if (r < 0)
+			return r;
+		if (px_body_is_done(&c->body))
+			px_relay_complete(&c->relay, len > 0);
+	}
+	if (len == 0 || c->relay.is_deaf)
+		return 0;
+	early = zw_xmalloc(len);
+	memcpy(early, zw_buf_head(&c->in), len);
+	zw_buf_fini(&c->in);
+	return on_up(c, early, len);
+}
+
+static void relay_start(struct px_conn *c, int take_server_fd)
+{
+	struct zw_buf grant;
+
+	enter(c, PX_STATE_RELAY);
+	zev_io_free(zw_steal(&c->io));
+	c->relay.on_up = on_up;
+	c->relay.on_activity = on_activity;
+	c->relay.on_end = on_relay_end;
+	c->relay.arg = c;
+	px_relay_start(&c->relay, c->px->loop, zw_steal_fd(&c->fd), take_server_fd, c->px->buf);
+	c->is_relaying = true;
+	idle_start(c);
+	count_start(c->px);
+	zw_buf_init(&grant, 512);
+	px_conn_granted(c, &grant);
+	int r = grant.len > 0 ? px_relay_send_down(&c->relay, zw_buf_head(&grant), grant.len) : 0;
+	zw_buf_fini(&grant);
+	if (c->up == PX_UP_FIRST && c->port == PORT_TLS)
+		hello_wait(c);
+	if (r == 0)
+		r = early_up(c);
+	if (r < 0)
+		on_relay_end(c, c->did == ZW_DID_DENY ? PX_END_FILTER : PX_END_RESET);
+	else
+		px_relay_kick(&c->relay, c->saw_end);
+}
+
+/* -- dialling ----------------------------------------------------------------------------------- */
+
+static void on_dialled(void *arg, const struct px_dialled *end)
+{
+	struct px_conn *c = arg;
+	zw_autofree char *why = NULL;
+
+	c->dial = NULL;
+	set(&c->address, end->address);
+	if (end->error == 0) {
+		if (end->reason[0] != '\0')
+			set(&c->reason, end->reason);
+		relay_start(c, end->take_fd);
+		return;
+	}
+	if (end->error == ZW_E_DENIED) {
+		px_conn_deny(c, ZW_DID_DENY, end->by, end->rule, end->reason, "");
+		return;
+	}
+	why = zw_xasprintf("connect failed: %s", end->reason);
+	c->did = ZW_DID_FAIL;
+	set(&c->reason, end->reason);
+	c->reply_seq = c->seq;
+	row_close(c, why);
+	refuse(c, end->error == ZW_E_TIMEOUT ? PX_REFUSE_TIMEOUT : PX_REFUSE_FAILED, end->error);
+}
+
+static void dial(struct px_conn *c)
+{
+	enter(c, PX_STATE_DIAL);
+	px_timeout_clear(c->px->wheel, &c->timeout);
+	c->dial = px_dial_start(c->px->dials, c->host, c->port, c->way, c->who->exe, on_dialled, c);
+}
+
+/* -- the allow, written before it takes effect -------------------------------------------------- */
+
+static void on_commit_timeout(void *arg)
+{
+	px_conn_deny(arg, ZW_DID_DENY, ZW_BY_FAULT, 0,
+		     "the allow was not recorded within 10 s, so it was not given", "");
+}
+
+static void commit(struct px_conn *c)
+{
+	const char *over = px_limits_host_open(&c->px->limits, c->host->name);
+	struct px_row row;
+
+	if (over != NULL) {
+		px_conn_deny(c, ZW_DID_DENY, ZW_BY_LIMIT, 0, over, "");
+		return;
+	}
+	c->is_host_counted = true;
+	enter(c, PX_STATE_COMMIT);
+	c->did = ZW_DID_ALLOW;
+	row = px_conn_row(c);
+	c->seq = px_record_open(c->px->record, &row);
+	px_timeout_set(c->px->wheel, &c->timeout, COMMIT_MS, on_commit_timeout, c);
+}
+
+void px_conns_committed(struct px *px, uint64_t seq, bool is_kept)
+{
+	struct px_conn *c;
+
+	/* From the youngest: that is where it nearly always is. */
+	TAILQ_FOREACH(c, &px->conns, link)
+		if (c->seq == seq && c->state == PX_STATE_COMMIT)
+			break;
+	if (c == NULL)
+		return;
+	if (is_kept)
+		dial(c);
+	else
+		px_conn_deny(c, ZW_DID_DENY, ZW_BY_FAULT, 0,
+			     "the allow could not be recorded, so it was not given", "");
+}
+
+/* -- judging ------------------------------------------------------------------------------------ */
+
+static void on_answer(void *arg, const struct px_answer *a)
+{
+	struct px_conn *c = arg;
+
+	if (c->asked_ms != 0)
+		c->waited_ms = (uint64_t)(zw_mono_ms() - c->asked_ms);
+	c->by = a->by;
+	c->rule = a->rule;
+	set(&c->note, a->note);
+	if (a->is_allowed)
+		commit(c);
+	else
+		px_conn_deny(c, a->did, a->by, a->rule, a->reason, a->note);
+}
+
+static void judge(const struct px_conn *c, struct px_decision *ret)
+{
+	px_decide(feed_policy(c->px->feed), &c->px->local_ports, c->host, c->port,
+		  c->listener == PX_TRANSPARENT && c->who->is_host_local, c->who->exe, ret);
+}
+
+static void ask(struct px_conn *c)
+{
+	bool is_v6 = c->host->addr.family == POL_FAMILY_V6;
+	zw_autofree char *target = zw_xasprintf(is_v6 ? "[%s]:%u" : "%s:%u", c->host->name, c->port);
+	struct px_answer now;
+
+	enter(c, PX_STATE_ASK);
+	px_timeout_clear(c->px->wheel, &c->timeout);
+	c->asked_ms = zw_mono_ms();
+	if (px_ask(c->px->asks, target, c->asked != NULL ? c->asked : target, c->who, &c->waiter,
+		   on_answer, c, &now) == 0)
+		on_answer(c, &now);
+}
+
+void px_conn_target(struct px_conn *c, const struct pol_host *host, uint16_t port,
+		    struct zw_span asked)
+{
+	struct px_decision d;
+
+	c->host = zw_xmalloc(sizeof(*c->host));
+	*c->host = *host;
+	c->port = port;
+	c->asked = asked.len > 0 && asked.len < 300 ? zw_span_dup(asked) : NULL;
+	if (c->over_limit != NULL) {
+		px_conn_deny(c, ZW_DID_DENY, ZW_BY_LIMIT, 0, c->over_limit, "");
+		return;
+	}
+	judge(c, &d);
+	c->way = d.way;
+	c->by = d.d.by;
+	c->rule = d.d.rule;
+	if (d.d.verdict == POL_ALLOW)
+		commit(c);
+	else if (d.d.verdict == POL_ASK)
+		ask(c);
+	else
+		px_conn_deny(c, ZW_DID_DENY, d.d.by, d.d.rule,
+			     d.d.reason[0] != '\0' ? d.d.reason : "denied by a rule", "");
+}
+
+static bool rejudge(void *arg, struct px_answer *ret)
+{
+	const struct px_conn *c = arg;
+	struct px_decision d;
+
+	judge(c, &d);
+	if (d.d.verdict == POL_ASK)
+		return false;
+	*ret = (struct px_answer){.is_allowed = d.d.verdict == POL_ALLOW,
+				  .did = d.d.verdict == POL_ALLOW ? ZW_DID_ALLOW : ZW_DID_DENY,
+				  .by = d.d.by,
+				  .rule = d.d.rule,
+				  .reason = d.d.reason[0] != '\0' ? d.d.reason : "denied by a rule",
+				  .note = ""};
+	return true;
+}
+
+void px_conns_rejudge(struct px *px)
+{
+	px_ask_rejudge(px->asks, rejudge);
+}
+
+/* -- the client, before there is a relay -------------------------------------------------------- */
+
+static void client_gone(struct px_conn *c)
+{
+	c->saw_end = true;
+	zev_io_set(c->io, 0);
+	if (c->state == PX_STATE_ASK) {
+		c->waited_ms = (uint64_t)(zw_mono_ms() - c->asked_ms);
+		px_ask_cancel(c->px->asks, &c->waiter);
+		px_conn_deny(c, ZW_DID_GONE, ZW_BY_NATIVE, 0, "the program gave up first", "");
+	} else if (c->state == PX_STATE_HEAD) {
+		px_conn_close(c);
+	}
+	/* While it is dialled: one that has said all it has to say still wants the answer. */
+}
+
+static void write_out(struct px_conn *c)
+{
+	ssize_t n = send(c->fd, zw_buf_head(&c->out), c->out.len, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+	if (n < 0 && errno != EAGAIN && errno != EINTR) {
+		px_conn_close(c);
+		return;
+	}
+	if (n > 0)
+		zw_buf_consume(&c->out, (size_t)n);
+	if (c->out.len > 0)
+		return;
+	/* Closing with unread bytes would reset the connection and take the reply with it: the
+	 * client is read to its end first. */
+	(void)shutdown(c->fd, SHUT_WR);
+	zev_io_set(c->io, ZEV_READ);
+}
+
+static void drain(struct px_conn *c)
+{
+	ssize_t n = recv(c->fd, c->px->buf, PX_READ_B, MSG_DONTWAIT);
+
+	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+		px_conn_close(c);
+}
+
+static void read_in(struct px_conn *c)
+{
+	size_t want = zw_buf_left(&c->in) < 16384 ? zw_buf_left(&c->in) : 16384;
+	uint8_t *room = zw_buf_room(&c->in, want);
+
+	/* Full: the rest waits in the kernel until there is a relay. */
+	if (want == 0 || room == NULL) {
+		zev_io_set(c->io, 0);
+		return;
+	}
+	ssize_t n = recv(c->fd, room, want, MSG_DONTWAIT);
+	if (n > 0) {
+		zw_buf_grow(&c->in, (size_t)n);
+		if (c->state == PX_STATE_HEAD)
+			px_conn_head(c);
+	} else if (n == 0) {
+		client_gone(c);
+	} else if (errno != EAGAIN && errno != EINTR) {
+		if (c->state == PX_STATE_ASK)
+			client_gone(c);
+		else {
+			row_close(c, "reset");
+			px_conn_close(c);
+		}
+	}
+}
+
+static void on_client_ready(int fd, unsigned what, void *arg)
+{
+	struct px_conn *c = arg;
+
+	(void)fd;
+	if (c->state == PX_STATE_REPLY && (what & ZEV_WRITE))
+		write_out(c);
+	else if (c->state == PX_STATE_REPLY)
+		drain(c);
+	else
+		read_in(c);
+}
+
+/* -- the beginning ------------------------------------------------------------------------------ */
+
+static void on_head_timeout(void *arg)
+{
+	struct px_conn *c = arg;
+
+	c->did = ZW_DID_DENY;
+	c->by = ZW_BY_TIMEOUT;
+	set(&c->reason, "no complete request came in time");
+	struct px_row row = px_conn_row(c);
+	(void)px_record_refusal(c->px->record, &row);
+	px_conn_bad_request(c, ZW_E_TIMEOUT, c->reason, &c->out);
+	if (c->out.len > 0)
+		px_conn_reply(c);
+	else
+		reset(c);
+}
+
+/* A redirected connection: where to was told by the broker. */
+static void transparent_target(struct px_conn *c)
+{
+	char addr[46];
+	struct pol_host host;
+	const char *name = px_fake_name(c->px->fake, &c->who->addr);
+
+	c->up = PX_UP_FIRST;
+	pol_addr_format(&c->who->addr, addr, sizeof(addr));
+	if (name == NULL)
+		name = addr;
+	if (c->who->addr.family == POL_FAMILY_NONE || c->who->port == 0 ||
+	    pol_host_parse(name, strlen(name), &host) < 0) {
+		px_conn_deny(c, ZW_DID_DENY, ZW_BY_FAULT, 0, "no destination was told", "");
+		return;
+	}
+	px_conn_target(c, &host, c->who->port, zw_span(""));
+}
+
+static void head_start(struct px_conn *c)
+{
+	enter(c, PX_STATE_HEAD);
+	px_timeout_clear(c->px->wheel, &c->timeout);
+	zev_io_set(c->io, ZEV_READ);
+	if (c->listener == PX_TRANSPARENT)
+		transparent_target(c);
+	else if (c->px->times.header_ms > 0)
+		px_timeout_set(c->px->wheel, &c->timeout, c->px->times.header_ms, on_head_timeout, c);
+}
+
+static void on_who_timeout(void *arg)
+{
+	struct px_conn *c = arg;
+
+	c->did = ZW_DID_DENY;
+	c->by = ZW_BY_FAULT;
+	set(&c->reason, "which program this connection is of was not told within 1 s");
+	struct px_row row = px_conn_row(c);
+	(void)px_record_refusal(c->px->record, &row);
+	reset(c);
+}
+
+void px_conn_new(struct px *px, enum px_listener listener, int take_fd, uint16_t port)
+{
+	static const unsigned vias[] = {ZW_VIA_HTTP, ZW_VIA_SOCKS5, ZW_VIA_TRANSPARENT};
+	struct px_conn *c = zw_xnew(struct px_conn);
+
+	c->px = px;
+	c->listener = listener;
+	c->via = vias[listener];
+	c->fd = take_fd;
+	c->local_port = port;
+	zw_buf_init(&c->in, (px->header_b > PX_HELLO_RAW_MAX ? px->header_b : PX_HELLO_RAW_MAX) +
+				    EARLY_B);
+	zw_buf_init(&c->out, px->header_b + EARLY_B);
+	c->over_limit = px_limits_open(&px->limits, zw_mono_ms());
+	TAILQ_INSERT_HEAD(&px->conns, c, link);
+	c->io = zev_io_new(px->loop, c->fd, 0, on_client_ready, c);
+	c->who = px_whos_take(px->whos, port);
+	/* Over the limit of the settings a connection still gets a reason, but not for any number. */
+	if (c->over_limit != NULL && px->limits.n_connections > px->hard_max) {
+		c->did = ZW_DID_DENY;
+		c->by = ZW_BY_LIMIT;
+		set(&c->reason, c->over_limit);
+		struct px_row row = px_conn_row(c);
+		(void)px_record_refusal(px->record, &row);
+		reset(c);
+	} else if (c->who != NULL) {
+		head_start(c);
+	} else {
+		px_timeout_set(px->wheel, &c->timeout, WHO_MS, on_who_timeout, c);
+	}
+}
+
+void px_conns_who(struct px *px, uint16_t port)
+{
+	struct px_conn *c;
+
+	TAILQ_FOREACH(c, &px->conns, link)
+		if (c->state == PX_STATE_WHO && c->local_port == port)
+			break;
+	if (c == NULL)
+		return;
+	c->who = px_whos_take(px->whos, port);
+	if (c->who != NULL)
+		head_start(c);
+}
+
+void px_conns_end(struct px *px)
+{
+	struct px_conn *c;
+
+	px_timeout_clear(px->wheel, &px->counting);
+	while ((c = TAILQ_FIRST(&px->conns)) != NULL) {
+		row_close(c, "zwatch ends");
+		px_conn_close(c);
+	}
+}

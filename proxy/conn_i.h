@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT
+ * Inside of a connection: shared by conn.c (its life), conn_head.c (what the client says) and
+ * conn_reply.c (what it is told). */
+#ifndef ZW_PROXY_CONN_I_H
+#define ZW_PROXY_CONN_I_H
+
+#include "proxy/conn.h"
+#include "proxy/http1.h"
+#include "proxy/relay.h"
+
+enum px_state {
+	PX_STATE_WHO,
+	PX_STATE_HEAD,
+	PX_STATE_ASK,
+	PX_STATE_COMMIT,
+	PX_STATE_DIAL,
+	PX_STATE_RELAY,
+	PX_STATE_REPLY,
+	PX_STATE_GONE,
+};
+
+/** What is looked at in the client's bytes on their way up. */
+enum px_up {
+	PX_UP_RAW,   /* nothing more */
+	PX_UP_FIRST, /* the first byte: TLS or not */
+	PX_UP_HELLO, /* a TLS hello, collected */
+	PX_UP_BODY,  /* the body of one HTTP request */
+};
+
+struct px_conn {
+	TAILQ_ENTRY(px_conn) link;
+	struct px *px;
+	enum px_listener listener;
+	enum px_state state;
+	enum px_up up;
+	unsigned via;           /* ZW_VIA_* */
+	unsigned socks_version; /* 0 = no SOCKS */
+	uint16_t local_port;
+	uint16_t port;          /* of the target */
+	bool is_host_counted, has_method, saw_end;
+	bool is_relaying;       /* the relay has both descriptors */
+	int fd;                 /* client, owned until the relay has it */
+	struct zev_io *io;
+	struct px_who *who;     /* a reference */
+	struct px_timeout timeout;
+	const char *over_limit; /* static, NULL = within */
+	size_t scanned;         /* by the HTTP parser */
+	struct zw_buf in;       /* received, not consumed */
+	struct zw_buf out;      /* REPLY: to be written; before: the head for the origin */
+	struct pol_host *host;  /* owned; NULL until known */
+	char *asked;            /* as spelt by the client, owned */
+	enum px_way way;
+	struct px_waiter waiter;
+	struct px_dial *dial;
+	struct px_body body;
+	struct px_relay relay;
+	/* for the record */
+	uint64_t seq;       /* of a row that is open, 0 = none */
+	uint64_t reply_seq; /* of the row that a refusal names */
+	unsigned did, by;
+	uint32_t rule;
+	char *reason, *note, *address, *end; /* owned, NULL = "" */
+	int64_t active_ms;             /* when something was last relayed */
+	int64_t asked_ms;              /* when the question began, 0 = none */
+	uint64_t waited_ms, counted_b;
+};
+
+/* conn.c */
+
+/** Where to is known now: judges it. */
+void px_conn_target(struct px_conn *c, const struct pol_host *host, uint16_t port,
+		    struct zw_span asked);
+/** Refuses: a row, then the words of the client's protocol. @reason, @note: copied. */
+void px_conn_deny(struct px_conn *c, unsigned did, unsigned by, uint32_t rule, const char *reason,
+		  const char *note);
+/** Writes what is in c->out to the client, and closes when it has been read, or after a while. */
+void px_conn_reply(struct px_conn *c);
+/** Gone, at the end of this turn. */
+void px_conn_close(struct px_conn *c);
+/** Its row as it stands. */
+struct px_row px_conn_row(const struct px_conn *c);
+
+/* conn_head.c */
+
+/** Reads what the client has said so far in state HEAD. */
+void px_conn_head(struct px_conn *c);
+
+/* conn_reply.c */
+
+/** Ways to refuse. */
+enum px_refusal { PX_REFUSE_DENIED, PX_REFUSE_FAILED, PX_REFUSE_TIMEOUT, PX_REFUSE_LIMIT };
+
+/** The far end is there: 200 of CONNECT, the reply of SOCKS; appended to @out. */
+void px_conn_granted(struct px_conn *c, struct zw_buf *out);
+/** Writes the refusal into c->out; returns false when the protocol has no words for it (reset). */
+bool px_conn_refusal(struct px_conn *c, enum px_refusal how, int error, struct zw_buf *out);
+/** 400, 408, 413 …: the request itself is at fault. */
+void px_conn_bad_request(struct px_conn *c, int error, const char *why, struct zw_buf *out);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT
+ * What becomes of a destination, and of the addresses that its name turned out to have. Pure. */
+#ifndef ZW_PROXY_DECIDE_H
+#define ZW_PROXY_DECIDE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proxy/hello.h"
+#include "src/policy/policy.h"
+
+#define PX_DIAL_ADDRS_MAX 16
+
+/** Services of the host's loopback that the sandbox may reach: one bit a port. */
+struct px_ports {
+	uint8_t bits[65536 / 8];
+};
+
+/** Fills the set from the message's form: U16 big-endian each. */
+void px_ports_set(struct px_ports *p, const uint8_t *be, size_t len);
+bool px_ports_has(const struct px_ports *p, uint16_t port);
+
+/** How an allowed destination is reached. */
+enum px_way {
+	PX_WAY_NAME,    /* look the name up */
+	PX_WAY_ADDRESS, /* the address as it was judged */
+	PX_WAY_HOST,    /* the host's 127.0.0.1 */
+};
+
+struct px_decision {
+	struct pol_decision d; /* reason is static or borrowed from the policy */
+	enum px_way way;
+};
+
+/**
+ * Decides on a destination: policy, and what zwatch never lets through by a name rule: ports of
+ * DNS (names are looked up by zwatch alone), loopback beyond network.allowLocalPorts, addresses that
+ * zwatch itself gave out.
+ *
+ * @is_host_local  the broker has sent a connect() to the sandbox's own loopback here
+ */
+void px_decide(const struct policy *p, const struct px_ports *local_ports,
+	       const struct pol_host *host, uint16_t port, bool is_host_local, const char *program,
+	       struct px_decision *ret);
+
+/** What is left of a name's addresses. */
+struct px_checked {
+	size_t n;                              /* addresses that may be dialled */
+	struct pol_addr addrs[PX_DIAL_ADDRS_MAX]; /* families take turns, IPv6 first (RFC 8305) */
+	size_t n_refused;
+	struct pol_addr refused;               /* the first of them */
+	enum pol_addr_kind kind;               /* its kind */
+};
+
+/**
+ * Sorts out the addresses of @host: private, loopback, metadata, special and fake ones are refused
+ * unless pol_private_is_allowed().
+ */
+void px_check_addrs(const struct policy *p, const struct pol_host *host,
+		    const struct pol_addr *addrs, size_t n, struct px_checked *ret);
+
+/**
+ * Whether a name in the CNAME chain is denied by a rule (the mode does not count: the name that was
+ * asked for was judged).
+ *
+ * @cnames   names with NUL between
+ * Returns   true, with the rule in @ret and the name in @ret_name
+ */
+bool px_check_cnames(const struct policy *p, const char *cnames, size_t len, uint16_t port,
+		     const char *program, struct pol_decision *ret,
+		     char ret_name[POL_HOST_MAX + 1]);
+
+/**
+ * Whether a TLS hello fits the destination that was judged: the same name; no encrypted DNS in it.
+ * Of a destination judged by address the name is free, unless a rule denies it.
+ *
+ * Returns  NULL = fits, else a static sentence
+ */
+const char *px_check_hello(const struct policy *p, const struct px_hello *h,
+			   const struct pol_host *host, uint16_t port, const char *program);
+
+#endif
