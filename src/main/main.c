@@ -71,10 +71,9 @@ static int run_command(struct start *st, const struct cli *cli, int config_error
 	return cmd_session(st, cli);
 }
 
-static int with_settings(int argc, char **argv, struct cli *cli)
+static int with_settings(struct cli *cli)
 {
 	struct start st;
-	zw_autofree char *why = NULL;
 	const char *dir = cli_get(cli, CLI_OPT_DIR);
 
 	if (dir != NULL && chdir(dir) < 0) {
@@ -88,10 +87,10 @@ static int with_settings(int argc, char **argv, struct cli *cli)
 		start_fini(&st);
 		return ZW_EXIT_CONFIG;
 	}
-	/* Once more, now that the settings have named their agents. */
-	int status = cli_parse(argc, argv, start_is_agent, &st, cli, &why) == 0
-			     ? run_command(&st, cli, r)
-			     : ZW_EXIT_USAGE;
+	/* The settings may name agents that the presets do not. */
+	if (cli->command == CLI_CMD_UNKNOWN && start_is_agent(cli->word, &st))
+		cli->command = CLI_CMD_AGENT;
+	int status = run_command(&st, cli, r);
 	start_fini(&st);
 	return status;
 }
@@ -129,5 +128,5 @@ int main(int argc, char **argv)
 		return version_print();
 	if (cli.command == CLI_CMD_demo)
 		return cmd_demo(&cli);
-	return with_settings(argc, argv, &cli);
+	return with_settings(&cli);
 }

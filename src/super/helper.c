@@ -70,26 +70,30 @@ static void on_helper_msg(struct zw_chan *chan, enum zw_msg_id id, const union z
 	h->ops->on_msg(h, id, msg, fds, h->arg);
 }
 
+/* Its status, when it ended by itself within the time that an exit takes; else it is made to end. */
+static int status_take(pid_t pid)
+{
+	int status = 0;
+
+	for (int i = 0; i < 50; i++) {
+		if (waitpid(pid, &status, WNOHANG) == pid)
+			return status;
+		usleep(1000);
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	return status;
+}
+
 static void on_helper_end(struct zw_chan *chan, int error, void *arg)
 {
 	struct sup_helper *h = arg;
 
 	(void)chan;
-	/* A helper that ended is reaped right after this, and its status tells more. */
+	/* A closed channel is how a death looks from here; the status says what it died of. */
 	if (error == ZW_E_EOF && h->pid > 0) {
-		int status;
-
-		if (waitpid(h->pid, &status, WNOHANG) == h->pid) {
-			sup_helper_reaped(h, h->pid, status);
-			return;
-		}
-		if (kill(h->pid, 0) == 0) {
-			kill(h->pid, SIGKILL);
-			if (waitpid(h->pid, &status, 0) == h->pid) {
-				sup_helper_reaped(h, h->pid, status);
-				return;
-			}
-		}
+		sup_helper_reaped(h, h->pid, status_take(h->pid));
+		return;
 	}
 	zw_autofree char *how = zw_xasprintf("sent what it may not: %s", zw_strerror(error));
 	dead(h, how);
@@ -144,7 +148,7 @@ int sup_helper_start(struct sup_helper *h, int log_fd)
 		h->pid = 0;
 		return r;
 	}
-	h->has_hello = h->is_ready = false;
+	h->has_hello = h->is_ready = h->is_done = false;
 	h->n_starts++;
 	h->chan = zw_chan_new(h->loop, zw_steal_fd(&ours), ROLE_SUPER, h->role, &chan_ops, h);
 	return 0;
@@ -161,6 +165,7 @@ bool sup_helper_reaped(struct sup_helper *h, pid_t pid, int wait_status)
 				   strsignal(WTERMSIG(wait_status)));
 	else
 		how = zw_xasprintf("ended with status %d", WEXITSTATUS(wait_status));
+	h->is_done = WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0;
 	h->pid = 0;
 	dead(h, how);
 	return true;

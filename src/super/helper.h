@@ -25,6 +25,7 @@ struct sup_helper {
 	struct zw_chan *chan;  /* owned; NULL = none runs */
 	bool is_ready;         /* its *_ready or aud_opened has come */
 	bool has_hello;
+	bool is_done;          /* it ended by itself, with status 0 */
 	unsigned n_starts;     /* how often it was started */
 	struct zev_loop *loop;
 	const struct sup_helper_ops *ops;

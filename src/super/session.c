@@ -102,7 +102,8 @@ static void on_dead(struct sup_helper *h, const char *how, void *arg)
 		zev_stop(s->loop);
 		return;
 	}
-	if (h->role == ROLE_BROKER && s->is_agent_over)
+	/* The broker leaves by itself when nothing is left inside that it could serve. */
+	if (h->role == ROLE_BROKER && h->is_done)
 		return;
 	for (size_t i = 0; i < ZW_N_ELEMENTS(meanings); i++)
 		if (meanings[i].role == h->role)
@@ -314,6 +315,7 @@ static int start(struct sup *s)
 		return -1;
 	if (sb_go(&s->sandbox, &failure) < 0)
 		return fail_sandbox(s, &failure);
+	s->go_us = zw_now_us();
 	return 0;
 }
 
@@ -332,7 +334,7 @@ static void finish(struct sup *s, bool has_run)
 	sup_helper_stop(&s->resolver);
 	sup_helper_stop(&s->pane);
 	if (s->audit.chan != NULL) {
-		const char *how = !has_run ? "not started" : s->end_signal != 0 ? "stopped" : "ended";
+		const char *how = !has_run ? "not started" : s->end_signal != 0 ? "stopped" : "exited";
 
 		zw_send(s->audit.chan, aud_close, .t_us = zw_now_us(),
 			.exit_status = (uint32_t)s->result->exit_status, .how = zw_span(how));
@@ -362,6 +364,7 @@ static void init(struct sup *s, const struct sup_config *config, const struct su
 	s->face = face;
 	s->loop = zev_loop_new();
 	s->pty_fd = -1;
+	s->go_us = INT64_MAX;
 	TAILQ_INIT(&s->asks);
 	TAILQ_INIT(&s->answers);
 	sb_session_init(&s->sandbox);

@@ -75,6 +75,7 @@ struct sup {
 	struct zev_timer *patience; /* ends a bounded wait */
 	struct zev_signal *signals[5];
 	bool is_closing, is_closed;
+	int64_t go_us;          /* wall clock; when the agent was let go, INT64_MAX before */
 	int end_signal;          /* that told zwatch to end; 0 = none */
 	struct sup_result *result;
 };
