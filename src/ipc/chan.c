@@ -2,6 +2,7 @@
 #include "src/ipc/chan.h"
 
 #include <assert.h>
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -14,14 +15,18 @@
 
 /* Bytes waiting for a helper that does not read: beyond this it counts as hung. */
 #define QUEUE_MAX_B (16u << 20)
-/* Frames taken in one turn, so that one busy helper does not starve the others. */
-#define FRAMES_PER_TURN 64
+/* Packets taken in one turn, so that one busy helper does not starve the others. */
+#define PACKETS_PER_TURN 64
+
+/* One packet of the socket: frames, each behind its length (u32, big-endian). Descriptors travel
+ * with a packet of one frame. */
+#define LENGTH_B 4
 
 struct packet {
-	STAILQ_ENTRY(packet) link;
-	size_t len, n_fds;
+	TAILQ_ENTRY(packet) link;
+	size_t len, cap, n_fds;
 	int fds[ZW_MSG_FDS_MAX]; /* owned */
-	uint8_t data[];
+	uint8_t *data; /* owned */
 };
 
 struct zw_chan {
@@ -31,11 +36,11 @@ struct zw_chan {
 	enum zw_role self, peer;
 	const struct zw_chan_ops *ops;
 	void *arg;
-	STAILQ_HEAD(, packet) queue;
+	TAILQ_HEAD(packet_queue, packet) queue;
 	size_t queue_b, n_queued;
 	int error; /* first failure, reported once */
-	bool is_ended, is_freed;
-	uint8_t frame[ZW_MSG_SIZE_MAX];
+	bool is_ended, is_freed, is_corked;
+	uint8_t packet[ZW_MSG_SIZE_MAX + LENGTH_B];
 };
 
 int zw_chan_pair(int ret_fds[2])
@@ -49,6 +54,7 @@ static void packet_free(struct packet *p)
 {
 	for (size_t i = 0; i < p->n_fds; i++)
 		zw_close(&p->fds[i]);
+	free(p->data);
 	free(p);
 }
 
@@ -79,7 +85,7 @@ static int packet_send(int fd, const struct packet *p)
 		char space[CMSG_SPACE(sizeof(int) * ZW_MSG_FDS_MAX)];
 		struct cmsghdr align;
 	} control = {{0}};
-	struct iovec iov = {(void *)(uintptr_t)p->data, p->len};
+	struct iovec iov = {p->data, p->len};
 	struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1};
 
 	if (p->n_fds > 0) {
@@ -106,7 +112,7 @@ static void queue_run(struct zw_chan *c)
 {
 	struct packet *p;
 
-	while (c->error == 0 && (p = STAILQ_FIRST(&c->queue)) != NULL) {
+	while (c->error == 0 && (p = TAILQ_FIRST(&c->queue)) != NULL) {
 		int r = packet_send(c->fd, p);
 
 		if (r == 0)
@@ -115,13 +121,46 @@ static void queue_run(struct zw_chan *c)
 			fail(c, r);
 			return;
 		}
-		STAILQ_REMOVE_HEAD(&c->queue, link);
+		TAILQ_REMOVE(&c->queue, p, link);
 		c->queue_b -= p->len;
 		c->n_queued--;
 		packet_free(p);
 	}
 	if (c->error == 0)
-		zev_io_set(c->io, ZEV_READ | (STAILQ_EMPTY(&c->queue) ? 0u : ZEV_WRITE));
+		zev_io_set(c->io, ZEV_READ | (TAILQ_EMPTY(&c->queue) ? 0u : ZEV_WRITE));
+}
+
+/* A packet at the end of the queue with room for @len more bytes: the last one while corked. */
+static struct packet *packet_for(struct zw_chan *c, size_t len, size_t n_fds)
+{
+	struct packet *p = TAILQ_LAST(&c->queue, packet_queue);
+
+	if (c->is_corked && n_fds == 0 && p != NULL && p->n_fds == 0 && p->len + len <= p->cap)
+		return p;
+	p = zw_xnew(struct packet);
+	p->cap = c->is_corked && n_fds == 0 ? sizeof(c->packet) : len;
+	p->data = zw_xmalloc(p->cap);
+	TAILQ_INSERT_TAIL(&c->queue, p, link);
+	c->n_queued++;
+	return p;
+}
+
+static int packet_add(struct zw_chan *c, const struct zw_buf *frame, const int *fds, size_t n_fds)
+{
+	struct packet *p = packet_for(c, frame->len + LENGTH_B, n_fds);
+	uint32_t be = htobe32((uint32_t)frame->len);
+
+	memcpy(p->data + p->len, &be, LENGTH_B);
+	memcpy(p->data + p->len + LENGTH_B, zw_buf_head(frame), frame->len);
+	p->len += frame->len + LENGTH_B;
+	c->queue_b += frame->len + LENGTH_B;
+	for (size_t i = 0; i < n_fds; i++) {
+		p->fds[p->n_fds] = fcntl(fds[i], F_DUPFD_CLOEXEC, 5);
+		if (p->fds[p->n_fds] < 0)
+			return -errno;
+		p->n_fds++;
+	}
+	return 0;
 }
 
 void zw_chan_send_fds(struct zw_chan *c, enum zw_msg_id id, const void *msg, const int *fds,
@@ -136,28 +175,20 @@ void zw_chan_send_fds(struct zw_chan *c, enum zw_msg_id id, const void *msg, con
 	int r = zw_msg_encode(&frame, id, msg);
 	if (r == 0 && c->queue_b + frame.len > QUEUE_MAX_B)
 		r = ZW_E_BUSY;
-	if (r < 0) {
-		zw_buf_fini(&frame);
-		fail(c, r);
-		return;
-	}
-	struct packet *p = zw_xcalloc(1, sizeof(*p) + frame.len);
-	memcpy(p->data, zw_buf_head(&frame), frame.len);
-	p->len = frame.len;
+	if (r == 0)
+		r = packet_add(c, &frame, fds, n_fds);
 	zw_buf_fini(&frame);
-	for (size_t i = 0; i < n_fds; i++) {
-		p->fds[p->n_fds] = fcntl(fds[i], F_DUPFD_CLOEXEC, 5);
-		if (p->fds[p->n_fds] < 0) {
-			fail(c, -errno);
-			packet_free(p);
-			return;
-		}
-		p->n_fds++;
-	}
-	STAILQ_INSERT_TAIL(&c->queue, p, link);
-	c->queue_b += p->len;
-	c->n_queued++;
-	queue_run(c);
+	if (r < 0)
+		fail(c, r);
+	else if (!c->is_corked)
+		queue_run(c);
+}
+
+void zw_chan_cork(struct zw_chan *c, bool is_corked)
+{
+	c->is_corked = is_corked;
+	if (!is_corked && c->error == 0)
+		queue_run(c);
 }
 
 static size_t take_fds(struct msghdr *m, int fds[ZW_MSG_FDS_MAX])
@@ -181,21 +212,51 @@ static size_t take_fds(struct msghdr *m, int fds[ZW_MSG_FDS_MAX])
 	return n;
 }
 
-/* Receives and handles one frame. Returns 1 handled, 0 none there, < 0 error. */
-static int frame_take(struct zw_chan *c)
+static int frame_handle(struct zw_chan *c, const uint8_t *frame, size_t len, int *fds, size_t n_fds)
+{
+	union zw_msg_any msg;
+	enum zw_msg_id id;
+	int r = zw_msg_decode(frame, len, c->peer, c->self, n_fds, &id, &msg);
+
+	if (r == 0)
+		c->ops->on_msg(c, id, &msg, fds, c->arg);
+	return r;
+}
+
+/* All frames of a packet; the lengths must add up to its end. */
+static int packet_handle(struct zw_chan *c, size_t len, int *fds, size_t n_fds)
+{
+	const uint8_t *p = c->packet, *end = p + len;
+	int r = 0;
+
+	while (r == 0 && p < end && c->error == 0) {
+		uint32_t be;
+
+		if ((size_t)(end - p) < LENGTH_B)
+			return ZW_E_SHORT;
+		memcpy(&be, p, LENGTH_B);
+		size_t frame_len = be32toh(be);
+		if (frame_len > (size_t)(end - p) - LENGTH_B)
+			return ZW_E_SHORT;
+		r = frame_handle(c, p + LENGTH_B, frame_len, fds, n_fds);
+		p += LENGTH_B + frame_len;
+	}
+	return r;
+}
+
+/* Receives and handles one packet. Returns 1 handled, 0 none there, < 0 error. */
+static int packet_take(struct zw_chan *c)
 {
 	union {
 		char space[CMSG_SPACE(sizeof(int) * ZW_MSG_FDS_MAX)];
 		struct cmsghdr align;
 	} control;
-	struct iovec iov = {c->frame, sizeof(c->frame)};
+	struct iovec iov = {c->packet, sizeof(c->packet)};
 	struct msghdr m = {.msg_iov = &iov,
 			   .msg_iovlen = 1,
 			   .msg_control = control.space,
 			   .msg_controllen = sizeof(control.space)};
 	int fds[ZW_MSG_FDS_MAX];
-	union zw_msg_any msg;
-	enum zw_msg_id id;
 
 	ssize_t n = recvmsg(c->fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	if (n < 0)
@@ -203,9 +264,7 @@ static int frame_take(struct zw_chan *c)
 	size_t n_fds = take_fds(&m, fds);
 	int r = n == 0 ? ZW_E_EOF : m.msg_flags & (MSG_TRUNC | MSG_CTRUNC) ? ZW_E_TOOBIG : 0;
 	if (r == 0)
-		r = zw_msg_decode(c->frame, (size_t)n, c->peer, c->self, n_fds, &id, &msg);
-	if (r == 0)
-		c->ops->on_msg(c, id, &msg, fds, c->arg);
+		r = packet_handle(c, (size_t)n, fds, n_fds);
 	for (size_t i = 0; i < n_fds; i++)
 		zw_close(&fds[i]);
 	return r < 0 ? r : 1;
@@ -218,8 +277,8 @@ static void on_chan_ready(int fd, unsigned what, void *arg)
 
 	(void)fd;
 	if (what & ZEV_READ)
-		for (int i = 0; i < FRAMES_PER_TURN && r == 1 && c->error == 0 && !c->is_freed; i++)
-			r = frame_take(c);
+		for (int i = 0; i < PACKETS_PER_TURN && r == 1 && c->error == 0 && !c->is_freed; i++)
+			r = packet_take(c);
 	if (c->is_freed)
 		return;
 	if (r < 0)
@@ -239,7 +298,7 @@ struct zw_chan *zw_chan_new(struct zev_loop *loop, int take_fd, enum zw_role sel
 	c->peer = peer;
 	c->ops = ops;
 	c->arg = arg;
-	STAILQ_INIT(&c->queue);
+	TAILQ_INIT(&c->queue);
 	c->io = zev_io_new(loop, take_fd, ZEV_READ, on_chan_ready, c);
 	return c;
 }
@@ -259,8 +318,8 @@ void zw_chan_free(struct zw_chan *c)
 	c->error = ZW_E_EOF;
 	zev_io_free(c->io);
 	zw_close(&c->fd);
-	while ((p = STAILQ_FIRST(&c->queue)) != NULL) {
-		STAILQ_REMOVE_HEAD(&c->queue, link);
+	while ((p = TAILQ_FIRST(&c->queue)) != NULL) {
+		TAILQ_REMOVE(&c->queue, p, link);
 		packet_free(p);
 	}
 	zev_defer(c->loop, on_chan_dead, c);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A channel between zwatch and one helper: a non-blocking SOCK_SEQPACKET socket, one message a
- * packet, with a bounded queue for what the other side has not taken yet.
+ * A channel between zwatch and one helper: a non-blocking SOCK_SEQPACKET socket, one message
+ * or many to a packet, with a bounded queue for what the other side has not taken yet.
  *
  * Every received frame passes zw_msg_decode() for this pair of roles before the handler sees it.
  * Any failure (bad frame, queue full, closed) ends the channel with one call of on_end. */
@@ -50,7 +50,10 @@ void zw_chan_send_fds(struct zw_chan *chan, enum zw_msg_id id, const void *msg, 
 #define zw_send(chan, name, ...)                                                                   \
 	zw_chan_send_fds((chan), ZW_ID_##name, &(struct zw_msg_##name){__VA_ARGS__}, NULL, 0)
 
-/** Messages queued and not yet taken by the kernel. */
+/** While corked, messages gather and go out together, many to a packet. For bulk. */
+void zw_chan_cork(struct zw_chan *chan, bool is_corked);
+
+/** Packets queued and not yet taken by the kernel. */
 size_t zw_chan_n_queued(const struct zw_chan *chan);
 
 /**

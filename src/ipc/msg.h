@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The messages between zwatch's processes, made from msg.def: ids, structs, encoder, decoder.
  *
- * A frame is one packet of a SOCK_SEQPACKET pair: u16 id, then the fields. Decoding is pure and any
+ * A frame is a u16 id, then the fields. Decoding is pure and any
  * bytes are safe: it checks the row, then each field's maximum, then the exact end. */
 #ifndef ZW_IPC_MSG_H
 #define ZW_IPC_MSG_H

@@ -27,6 +27,7 @@ void sup_policy_send(struct sup *s, struct sup_helper *h)
 	if (h->chan == NULL)
 		return;
 	s->generation++;
+	zw_chan_cork(h->chan, true);
 	zw_send(h->chan, pol_begin, .generation = s->generation, .mode = (uint8_t)s->model.mode);
 	if (h->role == ROLE_BROKER)
 		catalogue_send(s->config->catalogue, h->chan);
@@ -36,6 +37,7 @@ void sup_policy_send(struct sup *s, struct sup_helper *h)
 		if (!r->is_pinned)
 			feed_send_rule(h->chan, &r->rule);
 	zw_send(h->chan, pol_end, .generation = s->generation);
+	zw_chan_cork(h->chan, false);
 }
 
 static void rule_free(struct sup_rule *r)

@@ -136,8 +136,11 @@ static void test_chan__many_messages_in_order_then_end(void **state)
 	assert_int_equal(zw_chan_pair(fds), 0);
 	struct zw_chan *from = zw_chan_new(a.loop, fds[0], ROLE_RESOLVER, ROLE_SUPER, &ops, &a);
 	struct zw_chan *to = zw_chan_new(a.loop, fds[1], ROLE_SUPER, ROLE_RESOLVER, &ops, &b);
-	for (uint64_t i = 0; i < 5000; i++)
+	for (uint64_t i = 0; i < 5000; i++) {
+		if (i == 1000 || i == 3000)
+			zw_chan_cork(from, i == 1000);
 		zw_send(from, res_answer, .query = i, .detail = zw_span("some text"));
+	}
 	assert_true(zw_chan_n_queued(from) > 0);
 	struct zev_timer *t = zev_timer_new(a.loop, (void (*)(void *))zev_stop, a.loop);
 	zev_timer_start(t, 300);
