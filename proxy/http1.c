@@ -472,11 +472,23 @@ static bool path_begins(struct zw_span path, const char *with)
 	return path.len >= n && strncasecmp(path.p, with, n) == 0;
 }
 
+/* Whether a query has a parameter, as "dns=". */
+static bool query_has(struct zw_span query, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i + n <= query.len; i++) {
+		if ((i == 0 || query.p[i - 1] == '&') && memcmp(query.p + i, name, n) == 0)
+			return true;
+	}
+	return false;
+}
+
 bool px_http1_is_dns_query(const struct px_http1_head *h)
 {
 	static const char media[] = "application/dns-message";
-	const char *query = h->path.len > 0 ? memchr(h->path.p, '?', h->path.len) : NULL;
-	struct zw_span rest = zw_span_n(NULL, 0);
+	const char *mark = h->path.len > 0 ? memchr(h->path.p, '?', h->path.len) : NULL;
+	struct zw_span query = zw_span_n(NULL, 0);
 
 	for (size_t i = 0; i < h->n_fields; i++) {
 		const struct px_field *f = &h->fields[i];
@@ -485,14 +497,10 @@ bool px_http1_is_dns_query(const struct px_http1_head *h)
 		    memmem(f->value.p, f->value.len, media, sizeof(media) - 1) != NULL)
 			return true;
 	}
-	if (path_begins(h->path, "/dns-query"))
-		return true;
-	if (query != NULL)
-		rest = zw_span_n(query + 1, (size_t)(h->path.p + h->path.len - query) - 1);
-	if (path_begins(rest, "dns=") || memmem(rest.p, rest.len, "&dns=", 5) != NULL)
-		return true;
-	return path_begins(h->path, "/resolve?") &&
-	       (path_begins(rest, "name=") || memmem(rest.p, rest.len, "&name=", 6) != NULL);
+	if (mark != NULL)
+		query = zw_span_n(mark + 1, (size_t)(h->path.p + h->path.len - mark) - 1);
+	return path_begins(h->path, "/dns-query") || query_has(query, "dns=") ||
+	       (path_begins(h->path, "/resolve?") && query_has(query, "name="));
 }
 
 int px_http1_status(const uint8_t *buf, size_t len)

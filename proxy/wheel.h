@@ -5,6 +5,7 @@
 #define ZW_PROXY_WHEEL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/queue.h>
 

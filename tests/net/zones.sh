@@ -79,6 +79,7 @@ make_zone() {
 		p-loop6 AAAA ::1
 		mixed A 10.0.0.1
 		mixed A 127.0.0.1
+		tls A 127.0.0.9
 		many A 127.0.0.2
 		many A 127.0.0.3
 		many A 127.0.0.1
