@@ -1,4 +1,14 @@
 # tests of pane
+zw_unit(pane_width SOURCES unit/pane_width.c DEPS zw_vt)
+zw_unit(pane_pace SOURCES unit/pane_pace.c DEPS zw_pane)
+zw_unit(pane_term SOURCES unit/pane_term.c DEPS zw_vt)
+
+# The real program on a real pty.
+zw_unit(pane_program SOURCES unit/pane_program.c DEPS zw_ipc util)
+target_compile_definitions(unit_pane_program PRIVATE ZW_PANE_PATH="$<TARGET_FILE:zwatch-pane>")
+add_dependencies(unit_pane_program zwatch-pane)
+
+# Against xterm.js: see term/differ.py.
 add_executable(vt_dump term/vt_dump.c)
 target_link_libraries(vt_dump PRIVATE zw_vt)
 if(ZW_FUZZ)

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT
+ * zwatch-pane: everything the agent prints is parsed here, and only here.
+ *
+ * Reads the pty's master, feeds the terminal engine, writes the engine's answers back to the pty,
+ * and hands frames over in a shared grid. It holds no other descriptor than the channel, the log,
+ * the pty and the grid. If it dies, a new one takes over the same master with a blank screen. */
+#include <errno.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "sandbox/role_lock.h"
+#include "src/base/err.h"
+#include "src/base/io.h"
+#include "src/base/log.h"
+#include "src/base/mem.h"
+#include "src/ipc/chan.h"
+#include "ui/pane/notes.h"
+#include "ui/pane/pace.h"
+#include "ui/pane/vt.h"
+
+#define READ_PER_TURN_B (64u << 10)
+
+struct pane {
+	struct zev_loop *loop;
+	struct zw_chan *chan;
+	struct zev_timer *timer; /* for the next frame */
+	struct zev_io *io;       /* of the pty; NULL before pane_setup and after its end */
+	int fd_pty;              /* owned; -1 = none */
+	struct pane_grid *grid;  /* owned mapping; NULL before pane_setup */
+	struct pane_vt *vt;
+	struct pane_vt_state shown; /* as of the last frame */
+	struct pane_notes notes;
+	struct pane_pace pace;
+	bool is_eof;      /* the pty has ended */
+	bool is_eof_told; /* and zwatch knows */
+};
+
+static bool state_differs(const struct pane *p)
+{
+	struct pane_vt_state now;
+
+	pane_vt_state(p->vt, &now);
+	return now.cursor_row != p->shown.cursor_row || now.cursor_col != p->shown.cursor_col ||
+	       now.cursor_shape != p->shown.cursor_shape ||
+	       now.kitty_flags != p->shown.kitty_flags ||
+	       now.modify_other_keys != p->shown.modify_other_keys || now.modes != p->shown.modes;
+}
+
+static bool has_news(const struct pane *p)
+{
+	return pane_vt_is_dirty(p->vt) || state_differs(p) || !pane_notes_is_empty(&p->notes);
+}
+
+static void frame_send(struct pane *p)
+{
+	struct pane_vt_state *s = &p->shown;
+
+	pane_notes_send(&p->notes, p->chan);
+	pane_vt_publish(p->vt, p->grid);
+	pane_vt_state(p->vt, s);
+	zw_send(p->chan, pane_frame, .rows = (uint16_t)s->rows, .cols = (uint16_t)s->cols,
+		.cursor_row = (uint16_t)s->cursor_row, .cursor_col = (uint16_t)s->cursor_col,
+		.cursor_shape = s->cursor_shape, .modes = s->modes, .kitty_flags = s->kitty_flags,
+		.modify_other_keys = s->modify_other_keys);
+	pane_pace_sent(&p->pace, zw_mono_ms());
+}
+
+/* The last frame is out, or there was nothing left to show. */
+static void eof_tell(struct pane *p)
+{
+	if (!p->is_eof || p->is_eof_told)
+		return;
+	p->is_eof_told = true;
+	zw_send(p->chan, pane_eof, .unused = 0);
+}
+
+/* Sends a frame if one is due, else sets the timer for it. */
+static void frame_step(struct pane *p)
+{
+	int64_t now = zw_mono_ms(), wait;
+	bool has = has_news(p);
+
+	if (has)
+		pane_pace_change(&p->pace, now);
+	wait = p->is_eof && p->pace.has_credit && has
+		       ? 0
+		       : pane_pace_wait(&p->pace, pane_vt_sync_since(p->vt), now);
+	if (wait == 0) {
+		/* A block that is still open was held for as long as any may be. */
+		if (pane_vt_sync_since(p->vt) >= 0)
+			pane_vt_sync_end(p->vt);
+		frame_send(p);
+		has = false;
+	}
+	if (wait > 0)
+		zev_timer_start(p->timer, wait);
+	else
+		zev_timer_stop(p->timer);
+	if (!has)
+		eof_tell(p);
+}
+
+static void on_frame_timer(void *arg)
+{
+	frame_step(arg);
+}
+
+/* Writes what the terminal answered. What the pty does not take now waits, bounded by the engine. */
+static void replies_write(struct pane *p)
+{
+	struct zw_buf *b = pane_vt_replies(p->vt);
+
+	while (b->len > 0 && p->io != NULL) {
+		ssize_t n = write(p->fd_pty, zw_buf_head(b), b->len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		zw_buf_consume(b, (size_t)n);
+	}
+	if (p->io != NULL)
+		zev_io_set(p->io, ZEV_READ | (b->len > 0 ? ZEV_WRITE : 0u));
+}
+
+static void feed(struct pane *p, const uint8_t *bytes, size_t len)
+{
+	pane_pace_read(&p->pace, len, zw_mono_ms());
+	while (len > 0) {
+		size_t n = pane_vt_feed(p->vt, bytes, len, zw_mono_ms());
+
+		bytes += n;
+		len -= n;
+		if (len > 0) /* a synchronized block ended here: the moment for a whole picture */
+			frame_step(p);
+	}
+}
+
+static void pty_end(struct pane *p)
+{
+	zev_io_free(p->io);
+	p->io = NULL;
+	p->is_eof = true;
+}
+
+static void pty_read(struct pane *p)
+{
+	static uint8_t bytes[READ_PER_TURN_B];
+	size_t total = 0;
+
+	while (total < READ_PER_TURN_B) {
+		ssize_t n = read(p->fd_pty, bytes, sizeof(bytes) - total);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EAGAIN)
+			break;
+		if (n <= 0) { /* EIO: the last program has closed its side */
+			pty_end(p);
+			break;
+		}
+		feed(p, bytes, (size_t)n);
+		total += (size_t)n;
+	}
+}
+
+static void on_pty_ready(int fd, unsigned what, void *arg)
+{
+	struct pane *p = arg;
+
+	(void)fd;
+	if ((what & ZEV_READ) != 0)
+		pty_read(p);
+	replies_write(p);
+	frame_step(p);
+}
+
+static struct pane_grid *grid_map(int fd)
+{
+	struct stat st;
+	void *map;
+
+	if (fstat(fd, &st) < 0 || st.st_size < (off_t)PANE_GRID_SIZE_B)
+		return NULL;
+	map = mmap(NULL, PANE_GRID_SIZE_B, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	return map == MAP_FAILED ? NULL : map;
+}
+
+static void on_msg_setup(struct pane *p, const struct zw_msg_pane_setup *m, int *fds)
+{
+	struct pane_vt_config config = {
+		.rows = m->rows,
+		.cols = m->cols,
+		.fg_rgb = m->fg_rgb,
+		.bg_rgb = m->bg_rgb,
+		.has_kitty = m->has_kitty != 0,
+	};
+
+	if (p->vt != NULL)
+		zw_fatal("second pane_setup");
+	p->grid = grid_map(fds[1]);
+	if (p->grid == NULL)
+		zw_fatal("cannot map the grid");
+	p->fd_pty = zw_steal_fd(&fds[0]);
+	if (zw_set_nonblock(p->fd_pty) < 0)
+		zw_fatal("cannot use the pty");
+	p->vt = pane_vt_new(&config, &pane_notes_events, &p->notes);
+	p->pace.has_credit = true;
+	p->io = zev_io_new(p->loop, p->fd_pty, ZEV_READ, on_pty_ready, p);
+	frame_step(p);
+}
+
+static void on_chan_msg(struct zw_chan *chan, enum zw_msg_id id, const union zw_msg_any *msg,
+			int *fds, void *arg)
+{
+	struct pane *p = arg;
+
+	(void)chan;
+	if (id == ZW_ID_pane_setup) {
+		on_msg_setup(p, &msg->pane_setup, fds);
+	} else if (p->vt == NULL) {
+		zw_fatal("%s before pane_setup", zw_msg_name(id));
+	} else if (id == ZW_ID_pane_resize) {
+		pane_vt_resize(p->vt, msg->pane_resize.rows, msg->pane_resize.cols);
+		frame_step(p);
+	} else if (id == ZW_ID_pane_next) {
+		p->pace.has_credit = true;
+		frame_step(p);
+	}
+}
+
+static void on_chan_end(struct zw_chan *chan, int error, void *arg)
+{
+	struct pane *p = arg;
+
+	(void)chan;
+	if (error != ZW_E_EOF && error != -ECONNRESET) /* both: zwatch has gone */
+		zw_error("channel: %s", zw_strerror(error));
+	zev_stop(p->loop);
+}
+
+static const struct zw_chan_ops chan_ops = {.on_msg = on_chan_msg, .on_end = on_chan_end};
+
+static void pane_fini(struct pane *p)
+{
+	zev_io_free(p->io);
+	zev_timer_free(p->timer);
+	zw_chan_free(p->chan);
+	zev_loop_free(p->loop);
+	pane_vt_free(p->vt);
+	pane_notes_clear(&p->notes);
+	if (p->grid != NULL)
+		munmap(p->grid, PANE_GRID_SIZE_B);
+	zw_close(&p->fd_pty);
+}
+
+int main(void)
+{
+	struct pane p = {.fd_pty = -1};
+	int r;
+
+	zw_log_init("zwatch-pane", ZW_FD_LOG, ZW_LOG_WARN);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGINT, SIG_IGN); /* zwatch decides when its helpers end */
+	pane_pace_init(&p.pace);
+	p.loop = zev_loop_new();
+	p.timer = zev_timer_new(p.loop, on_frame_timer, &p);
+	p.chan = zw_chan_new(p.loop, ZW_FD_CONTROL, ROLE_PANE, ROLE_SUPER, &chan_ops, &p);
+	zw_send(p.chan, hello, .version = ZW_MSG_VERSION, .pid = (uint32_t)getpid());
+	r = sb_role_lock(SB_ROLE_PANE, NULL);
+	if (r < 0)
+		zw_fatal("lock-down: %s", zw_strerror(r));
+	zw_send(p.chan, locked, .how = (uint8_t)r);
+	r = zev_run(p.loop);
+	if (r < 0)
+		zw_error("loop: %s", zw_strerror(r));
+	pane_fini(&p);
+	return r < 0 ? 1 : 0;
+}
