@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: MIT */
+#include "ui/ui.h"
+
+#include <stdio.h>
+#include <signal.h>
+#include <string.h>
+
+#include "src/base/io.h"
+#include "src/base/mem.h"
+#include "src/base/words.h"
+#include "ui/core.h"
+#include "ui/history.h"
+#include "ui/term.h"
+
+#define FRAME_MS     16 /* between frames while much is going on: 60 a second */
+#define KEY_FRAME_MS 3  /* and while the user types */
+#define KEY_RECENT_MS 60
+
+struct ui {
+	struct zev_loop *loop; /* borrowed */
+	struct ui_core core;
+	struct term *term;
+	struct draw_grid grid;
+	struct zev_timer *frame_timer, *tick_timer, *input_timer;
+	int64_t drawn_ms;
+	char title[160];
+	void (*on_quit)(void *arg);
+	void *quit_arg;
+};
+
+/* -- drawing ----------------------------------------------------------------------------------- */
+
+static void set_title(struct ui *ui)
+{
+	const struct ui_core *core = &ui->core;
+	size_t n = core->has_session ? mdl_asks_waiting(core->model) : 0;
+	char title[sizeof(ui->title)];
+
+	if (n > 0)
+		snprintf(title, sizeof(title), "(!) zwatch: %zu waiting", n);
+	else if (core->has_session)
+		snprintf(title, sizeof(title), "zwatch: %.40s %.60s", core->config.agent_name,
+			 core->model->project);
+	else
+		zw_strlcpy(title, "zwatch history", sizeof(title));
+	if (strcmp(title, ui->title) == 0)
+		return;
+	zw_strlcpy(ui->title, title, sizeof(ui->title));
+	term_title(ui->term, title);
+}
+
+static void apply_modes(struct ui *ui)
+{
+	struct ui_modes m;
+
+	ui_core_modes(&ui->core, &m);
+	term_set_modes(ui->term, &(struct term_modes){.cursor_keys = m.cursor_keys,
+						      .keypad = m.keypad,
+						      .mouse = m.mouse,
+						      .kitty = m.kitty,
+						      .modify_other_keys = m.modify_other_keys});
+}
+
+static void tick_start(struct ui *ui)
+{
+	int64_t next = ui_core_next_ms(&ui->core, zw_mono_ms());
+
+	if (next < 0)
+		zev_timer_stop(ui->tick_timer);
+	else
+		zev_timer_start(ui->tick_timer, next > 0 ? next : 1);
+}
+
+static void draw(struct ui *ui)
+{
+	struct ui_core *core = &ui->core;
+
+	/* A terminal that does not read gets no more; on_written() comes when it does. */
+	if (!term_is_ready(ui->term))
+		return;
+	if (ui->grid.rows != core->rows || ui->grid.cols != core->cols) {
+		draw_grid_fini(&ui->grid);
+		draw_grid_init(&ui->grid, core->rows, core->cols);
+	}
+	ui->drawn_ms = zw_mono_ms();
+	struct draw_ctx c = draw_all(&ui->grid, core->config.is_ascii, core->config.has_colour);
+	ui_core_draw(core, &c, ui->drawn_ms);
+	set_title(ui);
+	apply_modes(ui);
+	if (term_is_ready(ui->term)) {
+		term_draw(ui->term, &ui->grid,
+			  &(struct term_cursor){.row = core->cursor_row,
+						.col = core->cursor_col,
+						.is_visible = core->is_cursor_visible,
+						.shape = core->cursor_shape});
+	} else {
+		core->is_dirty = true;
+	}
+	tick_start(ui);
+}
+
+static void on_frame_timer(void *arg)
+{
+	draw(arg);
+}
+
+/* As soon as this turn is over when nothing was drawn lately, else when its time comes. */
+static void schedule(struct ui *ui)
+{
+	int64_t now = zw_mono_ms();
+	int64_t gap = now - ui->core.key_ms < KEY_RECENT_MS ? KEY_FRAME_MS : FRAME_MS;
+	int64_t left = ui->drawn_ms + gap - now;
+
+	if (!zev_timer_is_running(ui->frame_timer))
+		zev_timer_start(ui->frame_timer, left > 0 ? left : 0);
+}
+
+static void on_tick(void *arg)
+{
+	struct ui *ui = arg;
+
+	ui->core.is_dirty = true;
+	schedule(ui);
+}
+
+/* -- the terminal ------------------------------------------------------------------------------ */
+
+static void input_timer_start(struct ui *ui)
+{
+	int ms = ui_input_wait_ms(&ui->core.input);
+
+	if (ms > 0)
+		zev_timer_start(ui->input_timer, ms);
+	else
+		zev_timer_stop(ui->input_timer);
+}
+
+static void on_input_timer(void *arg)
+{
+	struct ui *ui = arg;
+
+	ui_core_input_timeout(&ui->core, zw_mono_ms());
+	schedule(ui);
+}
+
+static void on_input(const void *bytes, size_t len, void *arg)
+{
+	struct ui *ui = arg;
+
+	ui_core_input(&ui->core, bytes, len, zw_mono_ms());
+	input_timer_start(ui);
+	if (ui->core.is_dirty)
+		schedule(ui);
+}
+
+static void on_written(void *arg)
+{
+	struct ui *ui = arg;
+
+	ui_core_written(&ui->core, zw_mono_ms());
+	if (ui->core.is_dirty || ui->core.has_frame)
+		schedule(ui);
+}
+
+static void on_hangup(void *arg)
+{
+	struct ui *ui = arg;
+
+	/* A session is told by SIGHUP, as any program; a program of ours has nothing else to do. */
+	if (!ui->core.has_session && ui->on_quit != NULL)
+		ui->on_quit(ui->quit_arg);
+}
+
+static void effect_bell(void *arg)
+{
+	term_bell(((struct ui *)arg)->term);
+}
+
+static void effect_notice(void *arg, const char *text)
+{
+	term_notice(((struct ui *)arg)->term, text);
+}
+
+static void effect_suspend(void *arg)
+{
+	struct ui *ui = arg;
+
+	term_suspend(ui->term);
+	ui->title[0] = '\0';
+	ui_resized(ui);
+}
+
+static void effect_quit(void *arg)
+{
+	struct ui *ui = arg;
+
+	if (ui->on_quit != NULL)
+		ui->on_quit(ui->quit_arg);
+}
+
+static void effect_reply(void *arg, enum ui_reply what, int value)
+{
+	struct ui *ui = arg;
+
+	if (what == UI_REPLY_SYNC)
+		term_has_sync(ui->term, value == 1 || value == 2);
+	else if (what == UI_REPLY_KITTY)
+		term_has_kitty(ui->term, true);
+	else if (what == UI_REPLY_DA1)
+		term_probes_done(ui->term);
+}
+
+/* -- life -------------------------------------------------------------------------------------- */
+
+static int start(struct ui *ui, int tty_fd, struct mdl_session *model, struct pane_grid *grid,
+		 const struct ui_host *host, const struct ui_config *config)
+{
+	const struct term_host th = {on_input, on_written, on_hangup, ui};
+	const struct ui_effects effects = {effect_bell, effect_notice, effect_suspend,
+					   effect_quit, effect_reply,  ui};
+	struct ui_config c = *config;
+	int rows, cols;
+
+	c.is_ascii = c.is_ascii || !term_locale_is_utf8();
+	c.has_colour = c.has_colour && term_colour_is_wanted();
+	int r = term_new(ui->loop, tty_fd, c.has_colour, &th, &ui->term);
+	if (r < 0)
+		return r;
+	ui->frame_timer = zev_timer_new(ui->loop, on_frame_timer, ui);
+	ui->tick_timer = zev_timer_new(ui->loop, on_tick, ui);
+	ui->input_timer = zev_timer_new(ui->loop, on_input_timer, ui);
+	term_size(ui->term, &rows, &cols);
+	ui_core_init(&ui->core, model, grid, host, &c, &effects, rows, cols, zw_mono_ms());
+	term_cell_size(ui->term, &ui->core.cell_width, &ui->core.cell_height);
+	return 0;
+}
+
+int ui_new(struct zev_loop *loop, int tty_fd, struct mdl_session *model, struct pane_grid *grid,
+	   const struct ui_host *host, const struct ui_config *config, struct ui **ret)
+{
+	struct ui *ui = zw_xnew(struct ui);
+
+	ui->loop = loop;
+	int r = start(ui, tty_fd, model, grid, host, config);
+	if (r < 0) {
+		free(ui);
+		return r;
+	}
+	schedule(ui);
+	*ret = ui;
+	return 0;
+}
+
+void ui_free(struct ui *ui)
+{
+	if (ui == NULL)
+		return;
+	/* First the terminal: answers that are still on their way go through the core. */
+	term_free(zw_steal(&ui->term));
+	ui_core_fini(&ui->core);
+	zev_timer_free(ui->frame_timer);
+	zev_timer_free(ui->tick_timer);
+	zev_timer_free(ui->input_timer);
+	draw_grid_fini(&ui->grid);
+	free(ui);
+}
+
+void ui_emergency_restore(void)
+{
+	term_emergency_restore();
+}
+
+void ui_changed(struct ui *ui, unsigned changed)
+{
+	ui_core_changed(&ui->core, changed, zw_mono_ms());
+	schedule(ui);
+}
+
+void ui_frame(struct ui *ui, const struct ui_frame *frame)
+{
+	ui_core_frame(&ui->core, frame, zw_mono_ms());
+	schedule(ui);
+}
+
+void ui_note(struct ui *ui, unsigned kind, const char *text)
+{
+	if (kind == ZW_NOTE_KIND_BELL)
+		term_bell(ui->term);
+	else if (kind != ZW_NOTE_KIND_PROGRESS)
+		ui_core_message(&ui->core, text, zw_mono_ms());
+	schedule(ui);
+}
+
+void ui_message(struct ui *ui, const char *text)
+{
+	ui_core_message(&ui->core, text, zw_mono_ms());
+	schedule(ui);
+}
+
+void ui_input_pause(struct ui *ui, bool is_full)
+{
+	term_read_pause(ui->term, is_full);
+}
+
+void ui_resized(struct ui *ui)
+{
+	int rows, cols;
+
+	term_size(ui->term, &rows, &cols);
+	term_cell_size(ui->term, &ui->core.cell_width, &ui->core.cell_height);
+	ui_core_resize(&ui->core, rows, cols, zw_mono_ms());
+	schedule(ui);
+}
+
+/* -- the history program ----------------------------------------------------------------------- */
+
+struct history_run {
+	struct zev_loop *loop;
+	struct ui *ui;
+};
+
+static void on_history_quit(void *arg)
+{
+	zev_stop(((struct history_run *)arg)->loop);
+}
+
+static void on_history_winch(int signo, void *arg)
+{
+	(void)signo;
+	ui_resized(((struct history_run *)arg)->ui);
+}
+
+static void on_history_signal(int signo, void *arg)
+{
+	(void)signo;
+	on_history_quit(arg);
+}
+
+int ui_history_run(struct zev_loop *loop, int tty_fd, const char *store_path, int64_t session,
+		   bool is_ascii, bool has_colour)
+{
+	static const int ends[] = {SIGTERM, SIGHUP, SIGINT};
+	struct zev_signal *end[ZW_N_ELEMENTS(ends)];
+	struct history_run run = {.loop = loop};
+	struct mdl_session model;
+	const struct ui_config config = {
+		.layout = UI_LAYOUT_COLLAPSED, .is_ascii = is_ascii, .has_colour = has_colour};
+
+	mdl_session_init(&model, "");
+	run.ui = zw_xnew(struct ui);
+	run.ui->loop = loop;
+	run.ui->on_quit = on_history_quit;
+	run.ui->quit_arg = &run;
+	int r = start(run.ui, tty_fd, &model, NULL, NULL, &config);
+	if (r < 0) {
+		free(run.ui);
+		mdl_session_fini(&model);
+		return r;
+	}
+	view_history_open(&run.ui->core, store_path, session);
+	struct zev_signal *winch = zev_signal_new(loop, SIGWINCH, on_history_winch, &run);
+	for (size_t i = 0; i < ZW_N_ELEMENTS(ends); i++)
+		end[i] = zev_signal_new(loop, ends[i], on_history_signal, &run);
+	schedule(run.ui);
+	r = zev_run(loop);
+	zev_signal_free(winch);
+	for (size_t i = 0; i < ZW_N_ELEMENTS(ends); i++)
+		zev_signal_free(end[i]);
+	ui_free(run.ui);
+	mdl_session_fini(&model);
+	return r;
+}

@@ -1,0 +1,644 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <string.h>
+
+#include "src/base/buf.h"
+#include "src/base/mem.h"
+#include "src/base/words.h"
+#include "ui/ask.h"
+#include "ui/core.h"
+#include "ui/fmt.h"
+
+#define SHOWN_MAX_B 8192
+#define LINES_MAX   400
+
+/* One line of a question's text. */
+struct line {
+	char *text; /* owned */
+	int label;  /* bytes at its front that are a label */
+	enum ui_style style;
+	bool is_must; /* of the consequence: the keys that allow sleep until it has been on screen */
+};
+
+struct view_ask {
+	struct view view;
+	uint64_t id;
+	struct ui_ask ask;
+	int number, total; /* "ask 1 of 2", as it was when it opened: new ones do not change it */
+	bool has_details, is_clocked; /* is_clocked: its time stands while it is open */
+	int scroll, n_lines, height; /* of the text, as drawn last */
+	int64_t open_ms, left_ms;    /* left_ms: of the hold time */
+	char *shown;                 /* owned; the text as it stands on screen */
+	struct line line[LINES_MAX];
+};
+
+/* -- text -------------------------------------------------------------------------------------- */
+
+static void lines_clear(struct view_ask *v)
+{
+	for (int i = 0; i < v->n_lines; i++)
+		free(v->line[i].text);
+	v->n_lines = 0;
+}
+
+static void line_add(struct view_ask *v, char *text_take, int label, enum ui_style style,
+		     bool is_must)
+{
+	if (v->n_lines == LINES_MAX) {
+		free(text_take);
+		return;
+	}
+	v->line[v->n_lines++] = (struct line){text_take, label, style, is_must};
+}
+
+/* @text wrapped to @width, all lines but the first indented. */
+static void lines_wrap(struct view_ask *v, int width, const char *label, int indent,
+		       const char *text, enum ui_style style, bool is_must)
+{
+	struct zw_span part;
+	bool is_first = true;
+
+	if (width - indent < 8)
+		indent = 0;
+	zw_autofree char *all = indent > 0 ? zw_xstrdup(text) : zw_xasprintf("%s %s", label, text);
+	const char *rest = all;
+	while (draw_wrap_next(&rest, width - indent, &part)) {
+		zw_autofree char *one = zw_span_dup(part);
+
+		line_add(v, zw_xasprintf("%-*s%s", indent, is_first && indent > 0 ? label : "", one),
+			 is_first ? (int)strlen(label) : 0, style, is_must);
+		is_first = false;
+	}
+}
+
+static void line_blank(struct view_ask *v)
+{
+	line_add(v, zw_xstrdup(""), 0, UI_STYLE_TEXT, false);
+}
+
+static void fact(struct view_ask *v, int width, const char *label, const char *text)
+{
+	if (*text != '\0')
+		lines_wrap(v, width, label, 9, text, UI_STYLE_TEXT, false);
+}
+
+static void who_text(char *out, size_t size, const struct mdl_proc *p)
+{
+	snprintf(out, size, "%s%s%s(%u)", p->chain, *p->chain != '\0' ? " > " : "", mdl_proc_name(p),
+		 p->pid);
+}
+
+static void socket_text(char *out, size_t size, const struct mdl_ask *a)
+{
+	bool is_other = *a->asked != '\0' && strcmp(a->asked, a->target) != 0;
+
+	snprintf(out, size, "%s%s%s%s%s%s", is_other ? a->asked : "", is_other ? " -> " : "", a->target,
+		 *a->owner != '\0' ? " (" : "", a->owner, *a->owner != '\0' ? ")" : "");
+}
+
+/* What is known, the most useful first: the last ones go when room is short. */
+static void facts(struct view_ask *v, const struct mdl_ask *a, int width)
+{
+	char text[9000];
+
+	who_text(text, sizeof(text), &a->proc);
+	fact(v, width, "Who", text);
+	fact(v, width, "Command", a->proc.command);
+	fact(v, width, "Folder", a->proc.cwd);
+	if (a->kind == POL_KIND_SOCKET) {
+		socket_text(text, sizeof(text), a);
+		fact(v, width, "Socket", text);
+		fact(v, width, "Answers", a->answers);
+	} else if (*a->asked != '\0') {
+		fact(v, width, "Asked", a->asked);
+	}
+	fact(v, width, "Before", a->before);
+	if (a->n_waiting > 1) {
+		snprintf(text, sizeof(text), "%u tries wait for this one answer", a->n_waiting);
+		fact(v, width, "Waiting", text);
+	}
+	fact(v, width, "Safer", a->safer);
+}
+
+static void details(struct view_ask *v, const struct mdl_ask *a, int width)
+{
+	char text[256];
+
+	fact(v, width, "Program", a->proc.exe);
+	fact(v, width, "Class", a->class_name);
+	fact(v, width, "Risk", zw_risk_word(a->risk));
+	snprintf(text, sizeof(text), "%ju", (uintmax_t)a->id);
+	fact(v, width, "Question", text);
+	if (a->kind == POL_KIND_SITE)
+		fact(v, width, "Seen", "zwatch sees sizes and names, not what is sent");
+}
+
+static void wants_text(char *out, size_t size, const struct ui_core *core, const struct mdl_ask *a)
+{
+	bool is_agent = strcmp(mdl_proc_name(&a->proc), core->config.agent_name) == 0;
+
+	snprintf(out, size, "%s%s%s%s%s.", mdl_proc_name(&a->proc), is_agent ? "" : ", started by ",
+		 is_agent ? "" : core->config.agent_name, is_agent ? " " : ", ", a->wants);
+}
+
+enum fullness { BARE, TIGHT, LOOSE }; /* consequence only; and facts; and blank lines */
+
+static void text_make(struct view_ask *v, const struct mdl_ask *a, int width, enum fullness full)
+{
+	char text[2048];
+	bool is_loose = full == LOOSE;
+
+	lines_clear(v);
+	if (full != BARE) {
+		wants_text(text, sizeof(text), v->view.core, a);
+		lines_wrap(v, width, "", 0, text, UI_STYLE_STRONG, false);
+		if (is_loose)
+			line_blank(v);
+	}
+	snprintf(text, sizeof(text), "If you allow it: %s", a->consequence);
+	lines_wrap(v, width, "", 0, text, UI_STYLE_TEXT, true);
+	if (a->risk >= POL_RISK_HIGH && is_loose)
+		lines_wrap(v, width, "", 0,
+			   "One allow covers one connection, and one connection can carry many commands.",
+			   UI_STYLE_TEXT, false);
+	if (full == BARE)
+		return;
+	if (is_loose)
+		line_blank(v);
+	facts(v, a, width);
+	if (v->has_details)
+		details(v, a, width);
+}
+
+/* The fullest text that fits into @height rows. Facts are cut at the end, the consequence never: if
+ * it alone does not fit, it scrolls. */
+static void text_fit(struct view_ask *v, const struct mdl_ask *a, int width, int height)
+{
+	text_make(v, a, width, LOOSE);
+	if (v->n_lines > height)
+		text_make(v, a, width, TIGHT);
+	if (v->n_lines <= height || v->has_details)
+		return;
+	int must = 0;
+	for (int i = 0; i < v->n_lines; i++)
+		must = v->line[i].is_must ? i + 1 : must;
+	if (must > height)
+		text_make(v, a, width, BARE);
+	while (v->n_lines > height && !v->line[v->n_lines - 1].is_must)
+		free(v->line[--v->n_lines].text);
+}
+
+/* -- keys -------------------------------------------------------------------------------------- */
+
+static const char *second_step(const struct view_ask *v, bool is_session, char *out, size_t size)
+{
+	enum pol_risk risk = v->ask.risk;
+
+	if (risk == POL_RISK_CRITICAL || (risk == POL_RISK_HIGH && is_session))
+		snprintf(out, size, "then type: %s", v->ask.word);
+	else
+		zw_strlcpy(out, risk == POL_RISK_HIGH ? "then Enter" : "", size);
+	return out;
+}
+
+static int draw_key(const struct draw_ctx *c, int row, int col, int width, enum ui_cmd cmd,
+		    const char *then)
+{
+	char name[8];
+	int end;
+
+	zw_span_cpy(name, sizeof(name), zw_span_n(ui_cmd_keys(cmd), strcspn(ui_cmd_keys(cmd), " ")));
+	end = draw_text(c, row, col, UI_STYLE_KEY, name);
+	end += 1 + draw_fit(c, row, end + 2, width - 3, UI_STYLE_TEXT, ui_cmd_brief(cmd));
+	if (*then != '\0')
+		end = draw_text(c, row, col + 24, UI_STYLE_QUIET, then);
+	return end;
+}
+
+/* Two columns: denying left, allowing right. */
+static void draw_keys_wide(struct view_ask *v, const struct draw_ctx *c, int row)
+{
+	char then[64];
+	int right = c->cols / 2 - 4;
+
+	draw_text(c, row, 0, UI_STYLE_KEY, ">");
+	draw_key(c, row, 2, right - 4, UI_CMD_DENY_ONCE, "(Enter)");
+	if (!v->ask.is_late)
+		draw_key(c, row, right, 24, UI_CMD_ALLOW_ONCE,
+			 second_step(v, false, then, sizeof(then)));
+	draw_key(c, row + 1, 2, right - 4, UI_CMD_DENY_SESSION, "");
+	draw_key(c, row + 1, right, 24, UI_CMD_ALLOW_SESSION, second_step(v, true, then, sizeof(then)));
+	draw_key(c, row + 2, 2, right - 4, UI_CMD_DENY_NOTE, "for the agent");
+	draw_text(c, row + 2, right, UI_STYLE_QUIET, "d details   f freeze agent   Esc answer later");
+}
+
+static void draw_keys_narrow(struct view_ask *v, const struct draw_ctx *c, int row)
+{
+	enum pol_risk risk = v->ask.risk;
+	const char *once = risk == POL_RISK_HIGH ? "y once +Enter" : "y allow once";
+
+	draw_text(c, row, 0, UI_STYLE_TEXT, "n deny (Enter)  N session  t with note");
+	if (v->ask.is_late)
+		once = "allow:";
+	if (risk >= POL_RISK_HIGH)
+		draw_textf(c, row + 1, 0, UI_STYLE_TEXT, "%s  s session, type %.20s", once, v->ask.word);
+	else
+		draw_textf(c, row + 1, 0, UI_STYLE_TEXT, "%s  s this session", once);
+}
+
+static void prompt_text(struct view_ask *v, const struct mdl_ask *a, char *out, size_t size)
+{
+	switch (v->ask.step) {
+	case UI_ASK_CONFIRM:
+		snprintf(out, size, "Allow %s once? Enter allows, any other key goes back", a->title);
+		return;
+	case UI_ASK_WORD:
+		snprintf(out, size, "Type %s and Enter to allow %s. Enter alone goes back: ", v->ask.word,
+			 v->ask.scope == ZW_SCOPE_ONCE ? "once" : "this session");
+		return;
+	case UI_ASK_NOTE:
+		snprintf(out, size, "Deny, and tell the agent: ");
+		return;
+	case UI_ASK_CHOOSE:
+	default:
+		snprintf(out, size, "Allow %s?  y/N  [N] ", a->title);
+	}
+}
+
+static void hint_text(struct view_ask *v, char *out, size_t size)
+{
+	int64_t asleep_ms = ui_ask_asleep_ms(&v->ask, v->view.core->now_ms);
+
+	*out = '\0';
+	if (v->ask.hint[0] != '\0')
+		zw_strlcpy(out, v->ask.hint, size);
+	else if (!v->ask.is_read)
+		snprintf(out, size, "Space: read on");
+	else if (v->ask.step == UI_ASK_CHOOSE && asleep_ms != 0)
+		snprintf(out, size, "allow keys wake in 0.%d s",
+			 asleep_ms < 0 || asleep_ms >= 1000 ? 5 : (int)((asleep_ms + 99) / 100));
+}
+
+/* One or two rows: the prompt with the cursor behind it, and what the last key came to. */
+static void draw_prompt(struct view_ask *v, const struct mdl_ask *a, const struct draw_ctx *c,
+			int row, int rows)
+{
+	char prompt[512], hint[128];
+	int col;
+
+	prompt_text(v, a, prompt, sizeof(prompt));
+	hint_text(v, hint, sizeof(hint));
+	int hint_w = draw_width(hint), room = c->cols - (rows < 2 && hint_w > 0 ? hint_w + 2 : 0);
+	if (rows < 2 && hint_w > 0 && room < draw_width(prompt) + 2) {
+		prompt[0] = '\0'; /* what just happened is worth more */
+		room = 0;
+	}
+	col = draw_fit(c, row, 0, room > 1 ? room - 1 : 0, UI_STYLE_STRONG, prompt);
+	col += draw_fit_end(c, row, col, room - col - 1, UI_STYLE_TEXT, v->ask.text);
+	if (room > 0)
+		ui_core_cursor(v->view.core, c, row, col);
+	draw_right(c, rows < 2 ? row : row + 1, 0, c->cols, UI_STYLE_ASK, hint);
+}
+
+/* -- drawing ----------------------------------------------------------------------------------- */
+
+static enum draw_line frame_line(enum pol_risk risk)
+{
+	return risk == POL_RISK_CRITICAL ? DRAW_HEAVY : risk == POL_RISK_HIGH ? DRAW_DOUBLE : DRAW_THIN;
+}
+
+static enum ui_style frame_style(enum pol_risk risk)
+{
+	return risk == POL_RISK_CRITICAL ? UI_STYLE_CRITICAL_LINE
+	       : risk == POL_RISK_HIGH   ? UI_STYLE_HIGH_LINE
+					 : UI_STYLE_LINE;
+}
+
+static void clock_text(struct view_ask *v, const struct mdl_ask *a, char *out, size_t size)
+{
+	char left[UI_FMT_MAX];
+
+	if (v->left_ms == INT64_MAX || a->state == MDL_ASK_MISSED)
+		snprintf(out, size, " ask %d of %d ", v->number, v->total);
+	else
+		snprintf(out, size, " ask %d of %d, clock stopped at %s ", v->number, v->total,
+			 ui_fmt_span(left, v->left_ms));
+}
+
+static void draw_head(struct view_ask *v, const struct mdl_ask *a, const struct draw_ctx *c)
+{
+	char clock[96], title[320];
+	const char *word = a->risk >= POL_RISK_HIGH ? zw_risk_word(a->risk)
+			   : a->kind == POL_KIND_SITE ? "New site"
+						      : "Socket";
+
+	clock_text(v, a, clock, sizeof(clock));
+	int clock_w = draw_width(clock);
+	if (c->cols < 60)
+		clock_w = 0;
+	else
+		draw_text(c, 0, c->cols - clock_w - 2, UI_STYLE_TEXT, clock);
+	snprintf(title, sizeof(title), " %s ", word);
+	int col = draw_text(c, 0, 2, a->risk >= POL_RISK_HIGH ? ui_risk_style(a->risk) : UI_STYLE_TITLE,
+			    title);
+	snprintf(title, sizeof(title), " %s ", a->title);
+	draw_fit(c, 0, col, c->cols - clock_w - col - 3, UI_STYLE_TITLE, title);
+}
+
+static void draw_text_lines(struct view_ask *v, const struct draw_ctx *c)
+{
+	int last = v->scroll + c->rows;
+
+	v->height = c->rows;
+	for (int i = v->scroll; i < v->n_lines && i < last; i++) {
+		const struct line *l = &v->line[i];
+
+		draw_text(c, i - v->scroll, 0, l->style, l->text);
+		if (l->label > 0)
+			draw_restyle(c, i - v->scroll, 0, l->label, UI_STYLE_QUIET);
+	}
+	bool is_all = true;
+	for (int i = last; i < v->n_lines; i++)
+		is_all = is_all && !v->line[i].is_must;
+	v->ask.is_read = v->ask.is_read || is_all;
+}
+
+/* The question as it stands there, for the record. */
+static void keep_shown(struct view_ask *v, const struct mdl_ask *a)
+{
+	struct zw_buf b;
+
+	zw_buf_init(&b, SHOWN_MAX_B - 1);
+	zw_buf_addf(&b, "%s %s\n", zw_risk_word(a->risk), a->title);
+	for (int i = 0; i < v->n_lines; i++)
+		if (*v->line[i].text != '\0')
+			zw_buf_addf(&b, "%s\n", v->line[i].text);
+	free(v->shown);
+	v->shown = zw_xmemdup0(b.len > 0 ? zw_buf_head(&b) : (const uint8_t *)"", b.len);
+	zw_buf_fini(&b);
+}
+
+static void draw_gone(const struct draw_ctx *c, const char *text)
+{
+	struct draw_ctx s = draw_sub(c, c->rows - 3, 0, 3, c->cols);
+
+	draw_clear(&s);
+	draw_hline(&s, 0, 0, s.cols, DRAW_THIN, UI_STYLE_LINE);
+	draw_fit(&s, 1, 1, s.cols - 2, UI_STYLE_STRONG, text);
+}
+
+/* Rows around the text: head, keys, prompt, bottom. */
+struct sheet {
+	bool is_framed, is_wide;
+	int keys, prompt, gaps, bottom;
+};
+
+static struct sheet sheet_of(const struct mdl_ask *a, const struct draw_ctx *c)
+{
+	struct sheet s = {.is_framed = a->risk >= POL_RISK_HIGH && c->cols >= 60 && c->rows >= 16,
+			  .is_wide = c->cols >= 76};
+
+	s.keys = s.is_wide ? 3 : 2;
+	s.prompt = c->rows >= 16 ? 2 : 1;
+	s.gaps = c->rows >= 24 ? 2 : c->rows >= 20 ? 1 : 0;
+	s.bottom = s.is_framed || c->rows >= 20 ? 1 : 0;
+	return s;
+}
+
+static void draw_sheet(struct view_ask *v, const struct mdl_ask *a, const struct draw_ctx *c,
+		       const struct sheet *s)
+{
+	struct draw_ctx in = draw_sub(c, 1, s->is_framed ? 2 : 1, c->rows - 1 - s->bottom,
+				      c->cols - (s->is_framed ? 4 : 2));
+	int rest = s->keys + s->prompt + (s->gaps > 1 ? 2 : s->gaps);
+	struct draw_ctx text = draw_sub(&in, s->gaps > 1 ? 1 : 0, 0,
+					in.rows - rest, in.cols);
+
+	if (s->is_framed)
+		draw_frame(c, frame_line(a->risk), frame_style(a->risk));
+	else
+		draw_hline(c, 0, 0, c->cols, frame_line(a->risk), frame_style(a->risk));
+	if (!s->is_framed && s->bottom > 0)
+		draw_hline(c, c->rows - 1, 0, c->cols, frame_line(a->risk), frame_style(a->risk));
+	draw_head(v, a, c);
+	draw_text_lines(v, &text);
+	int row = in.rows - s->prompt - s->keys;
+	if (s->is_wide)
+		draw_keys_wide(v, &in, row);
+	else
+		draw_keys_narrow(v, &in, row);
+	draw_prompt(v, a, &in, in.rows - s->prompt, s->prompt);
+}
+
+static void ask_draw(struct view *view, const struct draw_ctx *all)
+{
+	struct view_ask *v = (struct view_ask *)view;
+	const struct mdl_ask *a = mdl_ask_find(view->core->model, v->id);
+
+	view->core->is_cursor_visible = false;
+	if (a == NULL || a->state == MDL_ASK_GONE || a->state == MDL_ASK_ANSWERED) {
+		draw_gone(all, "The program does not wait any more: it gave up or ended. Esc closes this.");
+		return;
+	}
+	struct sheet s = sheet_of(a, all);
+	int margin = s.is_framed && all->cols >= 90 ? 2 : 0;
+	int around = 1 + s.bottom + s.keys + s.prompt + (s.gaps > 1 ? 2 : s.gaps);
+	int width = all->cols - 2 * margin - (s.is_framed ? 4 : 2);
+	text_fit(v, a, width, all->rows - around > 1 ? all->rows - around : 1);
+	int rows = v->n_lines + around < all->rows ? v->n_lines + around : all->rows;
+	if (v->scroll > v->n_lines - (rows - around))
+		v->scroll = v->n_lines - (rows - around) > 0 ? v->n_lines - (rows - around) : 0;
+	struct draw_ctx band = draw_sub(all, all->rows - rows, 0, rows, all->cols);
+	draw_clear(&band);
+	struct draw_ctx c = draw_sub(&band, 0, margin, rows, all->cols - 2 * margin);
+	draw_sheet(v, a, &c, &s);
+	keep_shown(v, a);
+	ui_ask_drawn(&v->ask);
+}
+
+/* -- keys -------------------------------------------------------------------------------------- */
+
+static void say_answer(struct ui_core *core, const struct mdl_ask *a, enum pol_verdict verdict,
+		       unsigned scope, bool is_late)
+{
+	size_t n = mdl_asks_waiting(core->model);
+	const char *what = verdict == POL_ALLOW ? "Allowed" : "Denied";
+	const char *when = scope == ZW_SCOPE_ONCE ? "once" : "for this session";
+	char more[64] = "";
+
+	if (n > 0)
+		snprintf(more, sizeof(more), "  %zu more: Ctrl-] a.", n);
+	ui_core_say(core, "%s %s%s: %.200s for %.40s(%u).%s", what, when, is_late ? ", from now on" : "",
+		    a->title, mdl_proc_name(&a->proc), a->proc.pid, more);
+}
+
+static void give(struct view_ask *v, enum pol_verdict verdict)
+{
+	struct ui_core *core = v->view.core;
+	struct mdl_ask *a = mdl_ask_find(core->model, v->id);
+	struct ui_answer answer = {.ask = v->id,
+				   .verdict = verdict,
+				   .scope = v->ask.scope,
+				   .note = verdict == POL_DENY ? v->ask.text : "",
+				   .key = v->ask.key,
+				   .shown = v->shown != NULL ? v->shown : "",
+				   .shown_ms = core->now_ms - v->open_ms};
+
+	core->host.answer(core->host.arg, &answer);
+	if (a != NULL)
+		say_answer(core, a, verdict, v->ask.scope, v->ask.is_late);
+	view_pop(core);
+}
+
+static void scroll(struct view_ask *v, int by)
+{
+	int max = v->n_lines > v->height ? v->n_lines - v->height : 0;
+	int to = v->scroll + by * (v->height > 1 ? v->height - 1 : 1);
+
+	v->scroll = to < 0 ? 0 : to > max ? max : to;
+	ui_ask_rearm(&v->ask);
+}
+
+static void ask_command(struct view_ask *v)
+{
+	if (v->ask.cmd == UI_CMD_DETAILS) {
+		v->has_details = !v->has_details;
+		v->scroll = 0;
+		ui_ask_rearm(&v->ask);
+	} else if (v->ask.cmd == UI_CMD_ASK_FREEZE) {
+		ui_core_cmd(v->view.core, UI_CMD_FREEZE);
+	} else {
+		scroll(v, v->ask.cmd == UI_CMD_ASK_DOWN ? 1 : -1);
+	}
+}
+
+static bool ask_key(struct view *view, struct ui_key key)
+{
+	struct view_ask *v = (struct view_ask *)view;
+	struct ui_core *core = view->core;
+	const struct mdl_ask *a = mdl_ask_find(core->model, v->id);
+
+	if (a == NULL || a->state == MDL_ASK_GONE || a->state == MDL_ASK_ANSWERED) {
+		view_pop(core);
+		return true;
+	}
+	/* The host may have counted it as missed meanwhile. */
+	v->ask.is_late = a->state == MDL_ASK_MISSED;
+	switch (ui_ask_key(&v->ask, key, core->now_ms)) {
+	case UI_ASK_DENY:
+		give(v, POL_DENY);
+		break;
+	case UI_ASK_ALLOW:
+		give(v, POL_ALLOW);
+		break;
+	case UI_ASK_LATER:
+		if (v->is_clocked)
+			core->host.ask_open(core->host.arg, v->id, false);
+		view_pop(core);
+		break;
+	case UI_ASK_COMMAND:
+		ask_command(v);
+		break;
+	case UI_ASK_NOTHING:
+	default:
+		break;
+	}
+	return true;
+}
+
+static enum ui_cmd ask_cmd(struct view *view, enum ui_cmd cmd)
+{
+	(void)view;
+	return cmd;
+}
+
+static void ask_paste(struct view *view, const void *bytes, size_t len)
+{
+	struct view_ask *v = (struct view_ask *)view;
+
+	ui_ask_paste(&v->ask, bytes, len, view->core->now_ms);
+}
+
+static void ask_written(struct view *view)
+{
+	struct view_ask *v = (struct view_ask *)view;
+
+	ui_ask_written(&v->ask, view->core->now_ms);
+}
+
+static void ask_resized(struct view *view)
+{
+	ui_ask_rearm(&((struct view_ask *)view)->ask);
+}
+
+static void ask_close(struct view *view)
+{
+	struct view_ask *v = (struct view_ask *)view;
+
+	lines_clear(v);
+	free(v->shown);
+	free(v);
+}
+
+static const char *ask_hints(struct view *view)
+{
+	const struct view_ask *v = (const struct view_ask *)view;
+
+	return v->ask.step == UI_ASK_CHOOSE ? "n deny   Esc later" : "Esc back";
+}
+
+const struct view_ops view_ask_ops = {.name = "question",
+				      .section = UI_SECTION_ASK,
+				      .close = ask_close,
+				      .draw = ask_draw,
+				      .key = ask_key,
+				      .cmd = ask_cmd,
+				      .paste = ask_paste,
+				      .written = ask_written,
+				      .resized = ask_resized,
+				      .hints = ask_hints};
+
+int64_t view_ask_asleep_ms(const struct ui_core *core)
+{
+	if (!view_is(core, &view_ask_ops))
+		return 0;
+	int64_t ms = ui_ask_asleep_ms(&((const struct view_ask *)core->top)->ask, core->now_ms);
+
+	return ms < 0 ? 0 : ms;
+}
+
+/* Its place in the order in which prefix a would open what waits. */
+static void count(struct view_ask *v, const struct mdl_session *s, const struct mdl_ask *me)
+{
+	const struct mdl_ask *a;
+
+	v->number = v->total = 1;
+	TAILQ_FOREACH(a, &s->asks, link) {
+		if (a == me || (a->state != MDL_ASK_HELD && a->state != MDL_ASK_OPEN))
+			continue;
+		v->total++;
+		if (a->risk > me->risk || (a->risk == me->risk && a->id < me->id))
+			v->number++;
+	}
+}
+
+void view_ask_open(struct ui_core *core, uint64_t id)
+{
+	const struct mdl_ask *a = mdl_ask_find(core->model, id);
+
+	if (a == NULL || (a->state != MDL_ASK_HELD && a->state != MDL_ASK_MISSED))
+		return;
+	struct view_ask *v = zw_xnew(struct view_ask);
+	v->view.ops = &view_ask_ops;
+	v->id = id;
+	v->open_ms = core->now_ms;
+	v->left_ms = mdl_ask_left_ms(a, core->now_ms);
+	ui_ask_init(&v->ask, a->risk, a->word, core->config.arm_ms, core->config.quiet_ms,
+		    core->now_ms);
+	v->ask.is_late = a->state == MDL_ASK_MISSED;
+	v->is_clocked = !v->ask.is_late;
+	count(v, core->model, a);
+	view_push(core, &v->view);
+	if (v->is_clocked)
+		core->host.ask_open(core->host.arg, id, true);
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <string.h>
+
+#include "src/base/mem.h"
+#include "ui/core.h"
+
+#define LINES_MAX 96
+
+struct help_line {
+	const char *key, *text; /* borrowed; key NULL: text is a headline */
+};
+
+struct view_help {
+	struct view view;
+	int scroll, n, height;
+	struct help_line line[LINES_MAX];
+};
+
+static void add(struct view_help *v, const char *key, const char *text)
+{
+	if (v->n < LINES_MAX)
+		v->line[v->n++] = (struct help_line){key, text};
+}
+
+static void add_section(struct view_help *v, const char *title, enum ui_section section)
+{
+	add(v, NULL, title);
+	for (int i = 1; i < UI_CMD_MAX; i++) {
+		enum ui_cmd cmd = (enum ui_cmd)i;
+
+		if (ui_cmd_section(cmd) == section && *ui_cmd_help(cmd) != '\0')
+			add(v, ui_cmd_keys(cmd), ui_cmd_help(cmd));
+	}
+	add(v, "", "");
+}
+
+static void fill(struct view_help *v)
+{
+	add_section(v, "AFTER Ctrl-]", UI_SECTION_PREFIX);
+	v->line[v->n - 1] = (struct help_line){"Ctrl-]", "send Ctrl-] to the agent"};
+	add(v, "", "");
+	add_section(v, "IN A QUESTION", UI_SECTION_ASK);
+	add_section(v, "IN A LIST", UI_SECTION_LIST);
+	add_section(v, "IN THE LIST OF QUESTIONS", UI_SECTION_WAIT);
+	add(v, NULL, "WORDS (colour only repeats them)");
+	add(v, "allow", "green: let through");
+	add(v, "auto", "both ends are inside the sandbox");
+	add(v, "DENY", "red: refused");
+	add(v, "ASK", "yellow: waits for you");
+	add(v, "MISS", "nobody answered in time, denied once");
+	add(v, "*", "first time here");
+	add(v, "CRITICAL", "control of this computer");
+	add(v, "HIGH", "acts as you");
+	add(v, "low", "limited");
+}
+
+/* Where the second column begins: before the headline that leaves both about equal. */
+static int split_at(const struct view_help *v)
+{
+	int best = v->n;
+
+	for (int i = 1; i < v->n; i++)
+		if (v->line[i].key == NULL && (i > v->n / 2 - 6) && best == v->n)
+			best = i;
+	return best;
+}
+
+static void draw_line(const struct draw_ctx *c, int row, const struct help_line *l)
+{
+	if (l->key == NULL) {
+		draw_fit(c, row, 0, c->cols, UI_STYLE_TITLE, l->text);
+		return;
+	}
+	draw_fit(c, row, 2, 16, UI_STYLE_KEY, l->key);
+	draw_fit(c, row, 19, c->cols - 19, UI_STYLE_TEXT, l->text);
+}
+
+static void draw_column(const struct draw_ctx *c, const struct view_help *v, int from, int to,
+			int scroll)
+{
+	for (int i = from + scroll, row = 0; i < to && row < c->rows; i++, row++)
+		draw_line(c, row, &v->line[i]);
+}
+
+static void help_draw(struct view *view, const struct draw_ctx *c)
+{
+	struct view_help *v = (struct view_help *)view;
+	struct draw_ctx in = draw_sub(c, 3, 1, c->rows - 3, c->cols - 2);
+	int split = c->cols >= 96 ? split_at(v) : v->n;
+	int longest = split > v->n - split ? split : v->n - split;
+
+	view->core->is_cursor_visible = false;
+	draw_clear(c);
+	draw_hline(c, 0, 0, c->cols, DRAW_THIN, UI_STYLE_LINE);
+	draw_text(c, 0, 1, UI_STYLE_FOCUS, " Help ");
+	draw_text(c, 0, c->cols - 16, UI_STYLE_TEXT, " zwatch " ZW_VERSION " ");
+	draw_fit(c, 1, 1, c->cols - 2, UI_STYLE_TEXT,
+		 "Everything you type goes to the agent, except after Ctrl-]  (also Ctrl-5 or F12).");
+	v->height = in.rows;
+	int max = longest > in.rows ? longest - in.rows : 0;
+	v->scroll = v->scroll > max ? max : v->scroll;
+	struct draw_ctx left = draw_sub(&in, 0, 0, in.rows, split < v->n ? in.cols / 2 : in.cols);
+	draw_column(&left, v, 0, split, v->scroll);
+	if (split < v->n) {
+		struct draw_ctx right =
+			draw_sub(&in, 0, in.cols / 2 + 1, in.rows, in.cols - in.cols / 2 - 1);
+
+		draw_column(&right, v, split, v->n, v->scroll);
+	}
+	if (v->scroll < max)
+		draw_right(c, c->rows - 1, 0, c->cols - 1, UI_STYLE_ASK, "Space: more");
+}
+
+static enum ui_cmd help_cmd(struct view *view, enum ui_cmd cmd)
+{
+	struct view_help *v = (struct view_help *)view;
+	int page = v->height > 2 ? v->height - 2 : 1;
+	int by = cmd == UI_CMD_DOWN        ? 1
+		 : cmd == UI_CMD_UP        ? -1
+		 : cmd == UI_CMD_PAGE_DOWN ? page
+		 : cmd == UI_CMD_PAGE_UP   ? -page
+		 : cmd == UI_CMD_HALF_DOWN ? page / 2
+		 : cmd == UI_CMD_HALF_UP   ? -page / 2
+		 : cmd == UI_CMD_LAST      ? LINES_MAX
+		 : cmd == UI_CMD_FIRST     ? -LINES_MAX
+					   : 0;
+
+	v->scroll = v->scroll + by > 0 ? v->scroll + by : 0;
+	return cmd == UI_CMD_LIST_HELP || cmd == UI_CMD_OPEN ? UI_CMD_BACK : cmd;
+}
+
+static const char *help_hints(struct view *view)
+{
+	(void)view;
+	return "Esc back";
+}
+
+static const struct view_ops help_ops = {.name = "help",
+					 .section = UI_SECTION_LIST,
+					 .draw = help_draw,
+					 .cmd = help_cmd,
+					 .hints = help_hints};
+
+void view_help_open(struct ui_core *core)
+{
+	if (view_is(core, &help_ops))
+		return;
+	struct view_help *v = zw_xnew(struct view_help);
+	v->view.ops = &help_ops;
+	fill(v);
+	view_push(core, &v->view);
+}
