@@ -4,6 +4,10 @@
 #ifndef ZW_SANDBOX_ROLE_LOCK_H
 #define ZW_SANDBOX_ROLE_LOCK_H
 
+#include <linux/filter.h>
+#include <stddef.h>
+#include <sys/types.h>
+
 enum sb_role {
 	SB_ROLE_PANE,
 	SB_ROLE_PROXY,
@@ -14,8 +18,8 @@ enum sb_role {
 };
 
 /**
- * Locks the calling process (all its threads) for good: NO_NEW_PRIVS, not dumpable, no core file,
- * the role's Landlock and system call filter. A call outside the role gets EPERM; one that only an
+ * Locks the calling process (all its threads) for good: NO_NEW_PRIVS, not dumpable, the
+ * role's Landlock and system call filter. A call outside the role gets EPERM; one that only an
  * attack makes (execve, ptrace, mount ...) kills the process.
  * Descriptors that are open stay usable: open first, lock then. Landlock holds for the calling
  * thread and those it starts; call it before there are others.
@@ -24,6 +28,14 @@ enum sb_role {
  * Returns  0 locked; 1 sanitized build, not filtered (say so); -errno: do not go on
  */
 int sb_role_lock(enum sb_role role, const char *folder);
+
+/**
+ * The role's filter alone. Pure; for sb_role_lock() and its test.
+ *
+ * @self    process id that the filter takes for the caller's own
+ * Returns  instructions, or ZW_E_TOOBIG
+ */
+int sb_role_filter(enum sb_role role, pid_t self, struct sock_filter *ret, size_t max);
 
 /** "pane", "proxy", ... Static storage. */
 const char *sb_role_name(enum sb_role role);

@@ -13,3 +13,7 @@ foreach(script calls files program)
 	set_property(TEST sandbox.${script} APPEND PROPERTY ENVIRONMENT
 		"ZW_SB_DRIVER=$<TARGET_FILE:sb_driver>" "ZW_SB_PROBE=$<TARGET_FILE:sb_probe>")
 endforeach()
+
+zw_unit(sandbox_filter SOURCES unit/sandbox_filter.c DEPS zw_sandbox)
+zw_unit(sandbox_plan SOURCES unit/sandbox_plan.c DEPS zw_sandbox)
+zw_unit(sandbox_role_lock SOURCES unit/sandbox_role_lock.c DEPS zw_sandbox)

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT
+ * Plan and layout to bwrap's arguments; no file system involved. */
+#include "tests/support/test.h"
+
+#include "sandbox/plan.h"
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/base/str.h"
+
+static struct sb_layout layout_new(void)
+{
+	struct sb_layout l = {.cwd = zw_xstrdup("/home/u/p"),
+			      .project = zw_xstrdup("/home/u/p"),
+			      .runtime_dir = zw_xstrdup("/run/user/7")};
+
+	sb_layout_add(&l, "/tmp", SB_PLACE_FRESH, true);
+	sb_layout_add(&l, "/run", SB_PLACE_FRESH, true);
+	sb_layout_add(&l, "/run/user/7", SB_PLACE_FRESH, true);
+	sb_layout_add(&l, "/home/u/p", SB_PLACE_WRITABLE, true);
+	return l;
+}
+
+static const struct sb_plan plan = {.uid = 7, .gid = 8, .project_holds_sockets = true};
+
+/** Arguments with blanks between them, in static memory. */
+static const char *args_of(const struct sb_plan *p, struct sb_layout *l)
+{
+	static const int empty[] = {20, 21, 22};
+	static char text[8192];
+	const struct sb_plan_fds fds = {10, 11, empty, 3};
+	struct zw_buf b;
+
+	zw_buf_init(&b, sizeof(text));
+	assert_int_equal(sb_plan_args(p, l, &fds, &b), 0);
+	memcpy(text, zw_buf_head(&b), b.len);
+	for (size_t i = 0; i + 1 < b.len; i++)
+		text[i] = text[i] ? text[i] : ' ';
+	zw_buf_fini(&b);
+	return text;
+}
+
+/** Where @part begins in @text; fails when it is not there. */
+static size_t at(const char *text, const char *part)
+{
+	const char *p = strstr(text, part);
+
+	if (!p)
+		fail_msg("no '%s' in: %s", part, text);
+	return (size_t)(p - text);
+}
+
+static void test_args__namespaces_and_no_capabilities(void **state)
+{
+	struct sb_layout l = layout_new();
+
+	(void)state;
+	sb_layout_order(&l);
+	const char *args = args_of(&plan, &l);
+	at(args, "--unshare-user ");
+	at(args, "--unshare-pid ");
+	at(args, "--unshare-net ");
+	at(args, "--unshare-ipc ");
+	at(args, "--unshare-uts ");
+	at(args, "--disable-userns ");
+	at(args, "--die-with-parent ");
+	at(args, "--as-pid-1 ");
+	at(args, "--cap-drop ALL ");
+	at(args, "--uid 7 --gid 8 --ro-bind / / ");
+	assert_null(strstr(args, "--remount-ro /proc"));
+	sb_layout_fini(&l);
+}
+
+static void test_z036_args__roots_proc_is_read_only(void **state)
+{
+	struct sb_layout l = layout_new();
+	struct sb_plan root = plan;
+
+	(void)state;
+	root.uid = 0;
+	sb_layout_order(&l);
+	const char *args = args_of(&root, &l);
+	assert_true(at(args, "--proc /proc") < at(args, "--remount-ro /proc"));
+	sb_layout_fini(&l);
+}
+
+static void test_z039_args__parents_before_children(void **state)
+{
+	struct sb_layout l = layout_new();
+
+	(void)state;
+	sb_layout_add(&l, "/home/u/p/secrets", SB_PLACE_HIDDEN, true);
+	sb_layout_add(&l, "/home/u/p/vendor", SB_PLACE_READ_ONLY, true);
+	sb_layout_add(&l, "/home/u", SB_PLACE_HIDDEN, true);
+	sb_layout_add(&l, "/tmp/work", SB_PLACE_WRITABLE, true);
+	sb_layout_order(&l);
+	const char *args = args_of(&plan, &l);
+	size_t project = at(args, "--bind /home/u/p /home/u/p");
+	assert_true(at(args, "--tmpfs /home/u ") < project);
+	assert_true(project < at(args, "--perms 0700 --tmpfs /home/u/p/secrets"));
+	assert_true(project < at(args, "--ro-bind /home/u/p/vendor /home/u/p/vendor"));
+	assert_true(at(args, "--perms 1777 --tmpfs /tmp") < at(args, "--bind /tmp/work /tmp/work"));
+	/* Closed only when the mount points inside have been made. */
+	assert_true(project < at(args, "--remount-ro /home/u "));
+	at(args, "--remount-ro /home/u/p/secrets");
+	sb_layout_fini(&l);
+}
+
+static void test_order__strictest_of_equals(void **state)
+{
+	struct sb_layout l = {0};
+
+	(void)state;
+	sb_layout_add(&l, "/a", SB_PLACE_HIDDEN, true);
+	sb_layout_add(&l, "/a", SB_PLACE_WRITABLE, true);
+	sb_layout_add(&l, "/a", SB_PLACE_READ_ONLY, true);
+	sb_layout_add(&l, "/ab", SB_PLACE_HIDDEN, true);
+	sb_layout_add(&l, "/a/b", SB_PLACE_HIDDEN, false);
+	sb_layout_add(&l, "/a/c", SB_PLACE_WRITABLE, true);
+	sb_layout_order(&l);
+	assert_int_equal(l.n_places, 3);
+	assert_string_equal(l.places[0].path, "/a");
+	assert_int_equal(l.places[0].kind, SB_PLACE_HIDDEN);
+	assert_string_equal(l.places[1].path, "/a/c");
+	assert_string_equal(l.places[2].path, "/ab");
+	sb_layout_fini(&l);
+}
+
+static void test_args__files_by_descriptor(void **state)
+{
+	struct sb_layout l = layout_new();
+
+	(void)state;
+	l.resolv_conf = zw_xstrdup("/run/systemd/resolve/stub-resolv.conf");
+	l.nsswitch = zw_xstrdup("/etc/nsswitch.conf");
+	sb_layout_add(&l, "/home/u/.netrc", SB_PLACE_HIDDEN, false);
+	sb_layout_add(&l, "/home/u/.npmrc", SB_PLACE_HIDDEN, false);
+	sb_layout_add(&l, "/tmp/never-seen", SB_PLACE_HIDDEN, false);
+	sb_layout_order(&l);
+	assert_int_equal(sb_layout_n_empty(&l), 2);
+	const char *args = args_of(&plan, &l);
+	at(args, "--ro-bind-data 20 /home/u/.netrc");
+	at(args, "--ro-bind-data 21 /home/u/.npmrc");
+	assert_true(at(args, "--tmpfs /run ") <
+		    at(args, "--ro-bind-data 10 /run/systemd/resolve/stub-resolv.conf"));
+	at(args, "--ro-bind-data 11 /etc/nsswitch.conf");
+	sb_layout_fini(&l);
+}
+
+static void test_z134_args__paths_are_bytes(void **state)
+{
+	struct sb_layout l = layout_new();
+
+	(void)state;
+	sb_layout_add(&l, "/home/u/a b\nc\xff", SB_PLACE_WRITABLE, true);
+	sb_layout_order(&l);
+	at(args_of(&plan, &l), "--bind /home/u/a b\nc\xff /home/u/a b\nc\xff");
+	sb_layout_fini(&l);
+}
+
+static void test_args__say_when_too_long(void **state)
+{
+	struct sb_layout l = layout_new();
+	const struct sb_plan_fds fds = {-1, -1, NULL, 0};
+	struct zw_buf b;
+
+	(void)state;
+	sb_layout_order(&l);
+	zw_buf_init(&b, 64);
+	assert_int_equal(sb_plan_args(&plan, &l, &fds, &b), ZW_E_TOOBIG);
+	zw_buf_fini(&b);
+	sb_layout_fini(&l);
+}
+
+static void check_dirs(const struct sb_plan *p, struct sb_layout *l, const char *want, size_t len)
+{
+	struct zw_buf b;
+
+	zw_buf_init(&b, 4096);
+	assert_int_equal(sb_plan_socket_dirs(p, l, &b), 0);
+	assert_int_equal(b.len, len);
+	assert_memory_equal(zw_buf_head(&b), want, len);
+	zw_buf_fini(&b);
+}
+
+static void test_socket_dirs__private_places_and_project(void **state)
+{
+	static const char open[] = "/run/user/7\0/tmp\0/home/u/p";
+	static const char closed[] = "/run/user/7\0/tmp";
+	struct sb_layout l = layout_new();
+	struct sb_plan strict = plan;
+
+	(void)state;
+	sb_layout_add(&l, "/tmp/inner", SB_PLACE_FRESH, true);
+	sb_layout_order(&l);
+	check_dirs(&plan, &l, open, sizeof(open));
+	strict.project_holds_sockets = false;
+	check_dirs(&strict, &l, closed, sizeof(closed));
+	sb_layout_fini(&l);
+}
+
+static void check_nsswitch(const char *in, const char *want)
+{
+	struct zw_buf b;
+
+	zw_buf_init(&b, 4096);
+	assert_int_equal(sb_nsswitch_rewrite(in, strlen(in), &b), 0);
+	assert_int_equal(b.len, strlen(want));
+	assert_memory_equal(zw_buf_head(&b), want, b.len);
+	zw_buf_fini(&b);
+}
+
+static void test_nsswitch__hosts_replaced(void **state)
+{
+	(void)state;
+	check_nsswitch("passwd: files systemd\nhosts: files mdns4_minimal resolve\nnetworks: files\n",
+		       "passwd: files systemd\nnetworks: files\nhosts: files dns\n");
+	check_nsswitch(" \thosts: x", "\nhosts: files dns\n");
+	check_nsswitch("passwd: files", "passwd: files\nhosts: files dns\n");
+	check_nsswitch("", "hosts: files dns\n");
+}
+
+static void test_failure__text_hint_and_status(void **state)
+{
+	struct sb_failure f;
+	char text[512];
+
+	(void)state;
+	assert_int_equal(sb_fail(&f, SB_STAGE_EXEC, 2, "%s", "no\x1b[2Jsuch"), -2);
+	sb_failure_text(&f, text, sizeof(text));
+	assert_string_equal(text, "the program cannot be started: no\\x1b[2Jsuch: No such file or directory");
+	assert_int_equal(sb_failure_exit(&f), 127);
+	sb_fail(&f, SB_STAGE_EXEC, 13, "%s", "");
+	assert_int_equal(sb_failure_exit(&f), 126);
+	assert_true(sb_fail(&f, SB_STAGE_USERNS, 0, "%s", "bwrap: x\n") < 0);
+	sb_failure_text(&f, text, sizeof(text));
+	assert_string_equal(text, "no user namespace could be made: bwrap: x");
+	assert_non_null(strstr(sb_failure_hint(&f), "AppArmor"));
+	assert_int_equal(sb_failure_exit(&f), 3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_args__namespaces_and_no_capabilities),
+		cmocka_unit_test(test_z036_args__roots_proc_is_read_only),
+		cmocka_unit_test(test_z039_args__parents_before_children),
+		cmocka_unit_test(test_order__strictest_of_equals),
+		cmocka_unit_test(test_args__files_by_descriptor),
+		cmocka_unit_test(test_z134_args__paths_are_bytes),
+		cmocka_unit_test(test_args__say_when_too_long),
+		cmocka_unit_test(test_socket_dirs__private_places_and_project),
+		cmocka_unit_test(test_nsswitch__hosts_replaced),
+		cmocka_unit_test(test_failure__text_hint_and_status),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
