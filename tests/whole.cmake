@@ -12,3 +12,6 @@ target_link_options(stamp PRIVATE -static)
 add_executable(bench_start bench/bench_start.c ${CMAKE_SOURCE_DIR}/src/main/start.c ${CMAKE_SOURCE_DIR}/src/main/cli.c)
 target_link_libraries(bench_start PRIVATE zw_super zw_config zw_sandbox util)
 set_target_properties(stamp bench_start PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+
+# A real agent, from npm.
+zw_script(agents.claude agents agents/claude.sh)

@@ -103,7 +103,9 @@ static int history_screen(const struct start *st, const struct cli *cli)
 	if (tty_fd < 0)
 		return -errno;
 	struct zev_loop *loop = zev_loop_new();
-	int r = ui_history_run(loop, tty_fd, path, st->places.home, cli_has(cli, CLI_OPT_ASCII));
+	const char *no_colour = getenv("NO_COLOR");
+	int r = ui_history_run(loop, tty_fd, path, 0, cli_has(cli, CLI_OPT_ASCII),
+			       no_colour == NULL || *no_colour == '\0');
 	zev_loop_free(loop);
 	return r;
 }

@@ -1,0 +1,70 @@
+#!/bin/bash
+# Claude Code itself, in zwatch's pane, against a made-up API on loopback: its shell tool reaches for
+# docker.sock, the question comes, and the answer reaches the tool.
+. "$ZW_SRC/tests/support/lib.sh"
+. "$ZW_SRC/tests/support/tmux.sh"
+command -v npm >/dev/null || skip "npm is missing"
+agents=$ZW_BUILD/../agents
+if [ ! -x "$agents/node_modules/.bin/claude" ]; then
+	mkdir -p "$agents"
+	(cd "$agents" && HOME=$W/npm npm install --silent --no-fund --no-audit --prefix . @anthropic-ai/claude-code node@22 &&
+		{ npm install-scripts approve @anthropic-ai/claude-code node || true; } && npm rebuild) >"$W/npm.log" 2>&1 ||
+		skip "Claude Code could not be installed: $(tail -n 1 "$W/npm.log")"
+fi
+export PATH=$agents/node_modules/.bin:$PATH
+claude --version >/dev/null 2>&1 || skip "Claude Code does not start on this machine"
+
+PORT=18200 LOG=$W/api.log node "$ZW_SRC/tests/support/fake_api.js" >/dev/null 2>&1 &
+pids="$pids $!"
+wait_until 10 curl -s -o "$W/models" http://127.0.0.1:18200/v1/models || bad "the API did not start"
+serve_unix "$W/docker.sock"
+export DOCKER_HOST=unix://$W/docker.sock
+export ANTHROPIC_API_KEY=sk-ant-dummy-0000000000000000000000 ANTHROPIC_BASE_URL=http://127.0.0.1:18200 DISABLE_AUTOUPDATER=1
+printf '{"hasCompletedOnboarding":true,"theme":"dark","customApiKeyResponses":{"approved":["00000000000000000000"],"rejected":[]},"projects":{"%s":{"allowedTools":[],"hasTrustDialogAccepted":true,"projectOnboardingSeenCount":1}}}' \
+	"$project" >"$HOME/.claude.json"
+config <<<'{ "network": { "allowLocalPorts": [18200] } }'
+
+# say TEXT: typed, and entered once it stands there
+say() {
+	tt_type "$1"
+	sleep 1
+	tt_keys Enter
+}
+
+tt_start 120x40 "$zwatch" claude
+tt_wait 'for shortcuts|Try "|❯|> ' 40
+say "RUN: curl -sS --unix-socket $W/docker.sock http://x/_ping"
+tt_wait 'Do you want to proceed|1\. Yes' 30
+tt_keys Enter
+tt_wait 'CRITICAL' 20
+tt_prefix
+tt_keys a
+tt_wait 'If you allow it: the agent gets root'
+has "the question says who" 'claude\(|node\(' "$(tt_screen)"
+has "and by which command" 'curl -sS --unix-socket' "$(tt_screen)"
+tt_keys n
+tt_wait 'Failed to connect|Could.?n.t connect|Permission denied' 20
+[ ! -e "$W/served" ] && echo "ok: denied, the listener saw nothing" || bad "the listener was reached"
+
+say "RUN: curl -sS --unix-socket $W/docker.sock http://x/again"
+tt_wait 'Do you want to proceed|1\. Yes' 30
+tt_keys Enter
+tt_wait 'CRITICAL' 20
+tt_prefix
+tt_keys a
+tt_wait 'If you allow it'
+sleep 1.2
+tt_keys y
+sleep 0.5
+tt_type docker
+tt_keys Enter
+tt_wait 'OK from outside' 20
+tt_keys C-c
+sleep 0.3
+tt_keys C-c
+tt_wait '\[exit ' 20
+log=$("$zwatch" log last --json)
+has "the API was reached" '"host": ?"127.0.0.1"' "$log"
+has "both answers are on record" '"class": ?"docker"' "$log"
+n=$(printf '%s' "$log" | grep -c '"kind": ?"question"\|"kind":"question"')
+same "two questions, none unwarranted" 2 "$n"
