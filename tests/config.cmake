@@ -1,1 +1,7 @@
-# tests of config
+# tests of the settings, the socket catalogue and the presets
+foreach(part json values files messages keys catalogue agents danger)
+	zw_unit(config_${part} SOURCES unit/config_${part}.c DEPS zw_config)
+endforeach()
+foreach(part config catalogue)
+	zw_fuzz(${part} SOURCES fuzz/fuzz_${part}.c DEPS zw_config)
+endforeach()

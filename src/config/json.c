@@ -340,7 +340,8 @@ static int fail_short(struct reader *r, size_t len)
 	char text[128];
 	unsigned last = 1;
 
-	for (size_t i = 0; i + 1 < len; i++)
+	/* Not counting the break that was added, nor the file's own last one. */
+	for (size_t i = 0; i + 2 < len; i++)
 		last += r->text[i] == '\n';
 	if (r->doc->root == NULL)
 		zw_strlcpy(text, "the file is empty", sizeof(text));

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ * A settings file of any bytes, as the user's and as a project's. Whatever it says, a project must
+ * not have widened anything. */
+#include <assert.h>
+#include <stdint.h>
+
+#include "src/base/mem.h"
+#include "src/config/config.h"
+
+static const struct cfg_places places = {
+	.home = (char[]){"/nonexistent/u"},
+	.home_real = (char[]){"/nonexistent/u"},
+	.runtime_dir = (char[]){"/nonexistent/run"},
+	.config_dir = (char[]){"/nonexistent/u/c"},
+	.state_dir = (char[]){"/nonexistent/u/s"},
+	.start_dir = (char[]){"/nonexistent/u/p"},
+};
+
+static void check_narrow(const struct cfg *cfg)
+{
+	for (size_t i = 0; i < cfg->n_rules; i++)
+		assert(cfg->rules[i].action == POL_ACTION_DENY);
+	assert(cfg->mode == POL_MODE_GUARD);
+	assert(cfg->n_sockets == 0 && cfg->local_ports.n == 0 && cfg->allow_private.n == 0);
+	assert(cfg->allow_write.n == 1 && cfg->allow_read.n == 0 && cfg->n_agents == 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const enum pol_layer layers[] = {POL_LAYER_USER, POL_LAYER_PROJECT};
+
+	for (size_t i = 0; i < ZW_N_ELEMENTS(layers); i++) {
+		struct cfg_report report = {0};
+		struct cfg *cfg = cfg_new(&places, NULL);
+		struct policy *policy = pol_new();
+
+		cfg_read_text(cfg, &places, layers[i], "f", (const char *)data, size, &report);
+		for (size_t k = 0; k < report.n; k++) {
+			zw_autofree char *text = cfg_error_format(&report.list[k]);
+
+			for (const char *c = text; *c != '\0'; c++)
+				assert((unsigned char)*c >= 0x20 && *c != 0x7f);
+		}
+		/* What was taken is fit for use, also beside an error. */
+		cfg_fill(cfg, policy);
+		if (layers[i] == POL_LAYER_PROJECT)
+			check_narrow(cfg);
+		pol_free(policy);
+		cfg_free(cfg);
+		cfg_report_clear(&report);
+	}
+	return 0;
+}
