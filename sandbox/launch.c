@@ -311,8 +311,9 @@ static int on_hello(struct start *s, const struct received *r, struct sb_failure
 		return sb_fail(f, SB_STAGE_PROTOCOL, 0, "hello");
 	s->session->init_pid = r->pid;
 	s->session->init_pidfd = (int)syscall(SYS_pidfd_open, r->pid, 0);
+	/* Gone already: why stands in its next message. */
 	if (s->session->init_pidfd < 0)
-		return sb_fail(f, SB_STAGE_RESOURCES, errno, "pidfd_open");
+		return errno == ESRCH ? 0 : sb_fail(f, SB_STAGE_RESOURCES, errno, "pidfd_open");
 	int error = sb_netns_join(&s->netns, r->pid);
 	return error < 0 ? sb_fail(f, SB_STAGE_NETNS_JOIN, -error, "%s", "") : 0;
 }
@@ -325,7 +326,7 @@ static int on_ready(struct start *s, const struct received *r, struct sb_failure
 		s->session->listener = r->fds[0];
 	if (r->n_fds > 1)
 		s->session->pty = r->fds[1];
-	if (r->pid <= 0 || s->session->init_pid == 0 || s->is_ready || r->n_fds != n_wanted)
+	if (r->pid <= 0 || s->session->init_pidfd < 0 || s->is_ready || r->n_fds != n_wanted)
 		return sb_fail(f, SB_STAGE_PROTOCOL, 0, "ready");
 	s->session->agent_pid = r->pid;
 	s->session->is_wait_killable = r->note.flags & SB_NOTE_WAIT_KILLABLE;
@@ -369,6 +370,24 @@ static int wait_any(struct pollfd *fds, nfds_t n, int64_t deadline_ms, struct sb
 	return 0;
 }
 
+static int on_net(struct start *s, struct sb_failure *f)
+{
+	struct sb_failure net = {0};
+	int r = sb_netns_take(&s->netns, s->session->net, &net);
+
+	s->has_net = r == 0;
+	/* It cannot join what has ended; then zwatch-init's own last words say more. */
+	for (int i = 0; r < 0 && i < 2; i++) {
+		int said = on_control(s, f);
+
+		if (said < 0)
+			return said;
+	}
+	if (r < 0)
+		*f = net;
+	return r;
+}
+
 static int wait_ready(struct start *s, struct sb_failure *f)
 {
 	int r = 0;
@@ -385,8 +404,7 @@ static int wait_ready(struct start *s, struct sb_failure *f)
 		else if (r == 0 && fds[2].revents)
 			r = fail_by_messages(s->session, f);
 		if (r == 0 && fds[1].revents) {
-			r = sb_netns_take(&s->netns, s->session->net, f);
-			s->has_net = r == 0;
+			r = on_net(s, f);
 		}
 	}
 	return r;

@@ -8,7 +8,7 @@ target_compile_options(sb_probe PRIVATE -Wall -Wextra)
 target_link_options(sb_probe PRIVATE -static)
 set_target_properties(sb_probe PROPERTIES POSITION_INDEPENDENT_CODE OFF)
 
-foreach(script calls files program)
+foreach(script calls files program network)
 	zw_script(sandbox.${script} sandbox sandbox/${script}.sh)
 	set_property(TEST sandbox.${script} APPEND PROPERTY ENVIRONMENT
 		"ZW_SB_DRIVER=$<TARGET_FILE:sb_driver>" "ZW_SB_PROBE=$<TARGET_FILE:sb_probe>")

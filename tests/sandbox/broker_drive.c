@@ -255,7 +255,8 @@ static int agent_direct(struct rig *r)
 	int fd = rig_connect(path, SOCK_STREAM);
 	if (fd < 0)
 		return fd;
-	if (send(fd, "x", 1, 0) != 1 || recv(fd, text, 4, MSG_WAITALL) != 4 || strcmp(text, "ok:x") != 0)
+	if (send(fd, "x", 1, 0) != 1 || recv(fd, text, 4, MSG_WAITALL) != 4 ||
+	    strcmp(text, "ok:x") != 0)
 		return -1;
 	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len);
 }
@@ -501,7 +502,8 @@ static int agent_abstract_talk(struct rig *r)
 	(void)r;
 	if (fd < 0)
 		return fd;
-	return send(fd, "x", 1, 0) == 1 && recv(fd, text, 4, MSG_WAITALL) == 4 && strcmp(text, "ok:x") == 0
+	return send(fd, "x", 1, 0) == 1 && recv(fd, text, 4, MSG_WAITALL) == 4 &&
+			       strcmp(text, "ok:x") == 0
 		       ? 0
 		       : -1;
 }
@@ -532,7 +534,8 @@ static int agent_arguments(struct rig *r)
 {
 	long page = sysconf(_SC_PAGESIZE);
 	struct sockaddr_un un = {.sun_family = AF_UNIX};
-	char *p = mmap(NULL, 2 * (size_t)page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *p = mmap(NULL, 2 * (size_t)page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+		       -1, 0);
 	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 
 	(void)r;
@@ -545,7 +548,8 @@ static int agent_arguments(struct rig *r)
 		return 2;
 	if (try_raw(fd, &un, -1) != EINVAL || try_raw(fd, &un, 129) != EINVAL)
 		return 3;
-	if (try_raw(fd, &un, 2) != EINVAL || try_raw(fd, &un, 0) != EINVAL || try_raw(fd, &un, 111) != EINVAL)
+	if (try_raw(fd, &un, 2) != EINVAL || try_raw(fd, &un, 0) != EINVAL ||
+	    try_raw(fd, &un, 111) != EINVAL)
 		return 4;
 	if (try_raw(-1, &un, sizeof(un)) != EBADF || try_raw(0x7ffffff, &un, sizeof(un)) != EBADF)
 		return 5;
@@ -834,7 +838,8 @@ static int agent_storm(struct rig *r)
 	for (size_t i = 0; i < 64; i++)
 		pthread_join(threads[i], NULL);
 	int64_t took_us = zw_mono_us() - start_us;
-	fprintf(stderr, "# 64 threads x 100: %lld connects/s\n", 6400LL * 1000000 / (long long)took_us);
+	fprintf(stderr, "# 64 threads x 100: %lld connects/s\n",
+		6400LL * 1000000 / (long long)took_us);
 	kill(asker, SIGKILL);
 	return storm_failed;
 }
@@ -924,7 +929,8 @@ static void *link_thread(void *arg)
 	snprintf(other, sizeof(other), "%s.new", link_path);
 	for (unsigned i = 0; !is_over; i++) {
 		unlink(other);
-		if (symlink(i % 2 != 0 ? own_path : host_path, other) < 0 || rename(other, link_path) < 0)
+		if (symlink(i % 2 != 0 ? own_path : host_path, other) < 0 ||
+		    rename(other, link_path) < 0)
 			continue;
 	}
 	return NULL;
@@ -1037,10 +1043,12 @@ static int second_connect(int type_flags)
 	error = connect(fd, (struct sockaddr *)&in, sizeof(in)) < 0 ? errno : 0;
 	if (error != 0 && error != EINPROGRESS)
 		return error;
-	if (poll(&p, 1, 2000) != 1 || getsockopt(fd, SOL_SOCKET, SO_ERROR, &so_error, &len) < 0 || so_error != 0)
+	if (poll(&p, 1, 2000) != 1 || getsockopt(fd, SOL_SOCKET, SO_ERROR, &so_error, &len) < 0 ||
+	    so_error != 0)
 		return 2000;
 	if (type_flags & SOCK_NONBLOCK)
-		(void)connect(fd, (struct sockaddr *)&in, sizeof(in)); /* 0: told that it is through */
+		(void)connect(fd, (struct sockaddr *)&in,
+			      sizeof(in)); /* 0: told that it is through */
 	return connect(fd, (struct sockaddr *)&in, sizeof(in)) < 0 && errno == EISCONN ? 0 : 2001;
 }
 
@@ -1170,8 +1178,8 @@ static void test_speed__own_connect(void **state)
 	int64_t native_ns = p50_ns(host_path);
 	rig_start(r, agent_speed);
 	int brokered_ns = rig_result(r);
-	print_message("# own connect p50: native %lld us, brokered %d us\n", (long long)native_ns / 1000,
-		      brokered_ns / 1000);
+	print_message("# own connect p50: native %lld us, brokered %d us\n",
+		      (long long)native_ns / 1000, brokered_ns / 1000);
 	assert_true(brokered_ns > 0);
 	end_rig(r);
 }

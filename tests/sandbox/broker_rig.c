@@ -83,7 +83,8 @@ static void enter_namespaces(const struct rig *r)
 	}
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
-	    mount("hidden", r->hidden, "tmpfs", 0, NULL) < 0 || mount("proc", "/proc", "proc", 0, NULL) < 0)
+	    mount("hidden", r->hidden, "tmpfs", 0, NULL) < 0 ||
+	    mount("proc", "/proc", "proc", 0, NULL) < 0)
 		_exit(77);
 }
 
@@ -117,7 +118,7 @@ static int tcp_listen(uint16_t port)
 
 static int install_filter(void)
 {
-#define LOAD(what) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, what))
+#define LOAD(what)     BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, what))
 #define IF(v, yes, no) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (v), (yes), (no))
 	struct sock_filter code[] = {
 		LOAD(nr),
@@ -287,8 +288,12 @@ static void take_conn(struct rig *r, const struct zw_msg_conn_event *m)
 {
 	struct rig_row *row = &r->rows[r->n_rows < RIG_ROWS_MAX ? r->n_rows++ : RIG_ROWS_MAX - 1];
 
-	*row = (struct rig_row){
-		.is_conn = true, .seq = m->seq, .did = m->did, .op = m->via, .by = m->by, .n_times = m->n_times};
+	*row = (struct rig_row){.is_conn = true,
+				.seq = m->seq,
+				.did = m->did,
+				.op = m->via,
+				.by = m->by,
+				.n_times = m->n_times};
 	zw_span_cpy(row->target, sizeof(row->target), m->host);
 	zw_span_cpy(row->exe, sizeof(row->exe), m->exe);
 }
@@ -337,7 +342,8 @@ static void take_who(struct rig *r, const struct zw_msg_tcp_who *m)
 	memcpy(w->addr, m->addr.p, m->addr.len);
 }
 
-static void on_msg(struct zw_chan *chan, enum zw_msg_id id, const union zw_msg_any *msg, int *fds, void *arg)
+static void on_msg(struct zw_chan *chan, enum zw_msg_id id, const union zw_msg_any *msg, int *fds,
+		   void *arg)
 {
 	struct rig *r = arg;
 
@@ -393,10 +399,12 @@ static void send_policy(struct rig *r)
 		enum pol_way way;
 		bool is_abstract;
 	} classes[] = {
-		{"docker", "/tmp/zwbrk.*/**/docker.sock", POL_RISK_CRITICAL, 0, POL_WAY_RELAY, false},
+		{"docker", "/tmp/zwbrk.*/**/docker.sock", POL_RISK_CRITICAL, 0, POL_WAY_RELAY,
+		 false},
 		{"x11", "/tmp/.zwbrk-X*", POL_RISK_HIGH, 0, POL_WAY_RELAY, true},
 		{"direct", "/tmp/zwbrk.*/direct.sock", POL_RISK_LOW, 0, POL_WAY_DIRECT, false},
-		{"nscd", "/tmp/zwbrk.*/nscd", POL_RISK_LOW, POL_TREAT_NOT_THERE, POL_WAY_RELAY, false},
+		{"nscd", "/tmp/zwbrk.*/nscd", POL_RISK_LOW, POL_TREAT_NOT_THERE, POL_WAY_RELAY,
+		 false},
 	};
 
 	zw_send(r->chan, pol_begin, .generation = 1, .mode = POL_MODE_GUARD);
@@ -455,7 +463,8 @@ void rig_start(struct rig *r, int (*agent)(struct rig *r))
 	static const struct zw_chan_ops ops = {.on_msg = on_msg, .on_end = on_end};
 	int ctl[2], chan[2], fds[4];
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ctl) < 0 || zw_chan_pair(chan) < 0)
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ctl) < 0 ||
+	    zw_chan_pair(chan) < 0)
 		die("socketpair");
 	r->agent = fork();
 	if (r->agent == 0) {

@@ -63,7 +63,7 @@ struct rig {
 	char dir[64];	 /* of the host, seen inside */
 	char hidden[80]; /* of the host, not seen inside */
 	pid_t broker, agent;
-	int ctl; /* seqpacket to the agent */
+	int ctl;		     /* seqpacket to the agent */
 	int transparent_fd, http_fd; /* listeners inside */
 	bool is_ready, has_result;
 	int result;

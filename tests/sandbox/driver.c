@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Starts a sandbox as zwatch does, with a broker that refuses all it is asked.
+ * Starts a sandbox as zwatch does, with a broker that connects IPv4 sockets and refuses all else.
  *
  *   driver [options] -- COMMAND...    exit status of the command, or of the failure
  *   driver [options] --bench N -- COMMAND...
@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <linux/seccomp.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,9 +18,12 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 
+#include "sandbox/bpf.h"
 #include "sandbox/launch.h"
+#include "sandbox/machine.h"
 #include "sandbox/survey.h"
 #include "src/base/io.h"
 #include "src/base/mem.h"
@@ -34,16 +38,35 @@ struct options {
 	size_t n[4];
 	int n_bench;
 	bool is_deaf;    /* nobody answers notifications */
+	bool is_check;   /* print the checks of the machine instead */
+	bool is_network; /* greets each connection to a listener and each datagram */
 	bool is_verbose; /* facts about the session on stderr */
 };
 
-/* -- the broker that refuses ------------------------------------------------------------------- */
+/* -- the broker ------------------------------------------------------------------- */
 
-static int refuse(const struct seccomp_notif *req)
+/** Connects the caller's own socket where it asked to, TCP and UDP inside only. Racy against a
+ * hostile caller, which a test is not. */
+static int connect_inet(const struct seccomp_notif *req)
 {
-	bool is_connect = req->data.nr == __NR_connect;
+	struct sockaddr_storage sa = {0};
+	struct iovec here = {&sa, sizeof(struct sockaddr_in)};
+	struct iovec there = {(void *)(uintptr_t)req->data.args[1], sizeof(struct sockaddr_in)};
+	zw_autoclose int pidfd = (int)syscall(SYS_pidfd_open, req->pid, 0);
+	zw_autoclose int fd = (int)syscall(SYS_pidfd_getfd, pidfd, (int)req->data.args[0], 0);
 
-	return is_connect && (int)req->data.args[2] <= 2 ? -EINVAL : -EACCES;
+	if (fd < 0 || process_vm_readv((pid_t)req->pid, &here, 1, &there, 1, 0) < 0)
+		return -EACCES;
+	if (sa.ss_family != AF_INET)
+		return -EACCES;
+	return connect(fd, (const struct sockaddr *)&sa, sizeof(struct sockaddr_in)) < 0 ? -errno : 0;
+}
+
+static int answer(const struct seccomp_notif *req)
+{
+	if (req->data.nr != __NR_connect)
+		return -EACCES;
+	return (int)req->data.args[2] <= 2 ? -EINVAL : connect_inet(req);
 }
 
 static void serve(int listener)
@@ -59,7 +82,7 @@ static void serve(int listener)
 		if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &req) < 0)
 			continue;
 		resp.id = req.id;
-		resp.error = refuse(&req);
+		resp.error = answer(&req);
 		ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &resp);
 	}
 }
@@ -80,6 +103,47 @@ static pid_t start_broker(struct sb_session *s)
 	}
 	zw_close(&s->listener);
 	return pid;
+}
+
+/* -- machines that lack something, by a filter on ourselves that everything started inherits ------- */
+
+static void fence_self(const struct sb_rule *rules, size_t n, unsigned long flags)
+{
+	struct sock_filter filter[SB_BPF_MAX];
+	int len = sb_bpf_compile(rules, n, SECCOMP_RET_ALLOW, filter, SB_BPF_MAX);
+	struct sock_fprog prog = {(unsigned short)len, filter};
+
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	if (len < 0 || syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &prog) < 0) {
+		perror("driver: seccomp");
+		exit(2);
+	}
+}
+
+static void without(const char *what)
+{
+	static const struct sb_rule no_landlock[] = {
+		{__NR_landlock_create_ruleset, {SB_ANY, SB_ANY}, SB_ERRNO(ENOSYS)}};
+	static const struct sb_rule no_userns[] = {
+		{__NR_clone, {SB_HAS_ANY(0, 0x10000000), SB_ANY}, SB_ERRNO(EPERM)},
+		{__NR_unshare, {SB_HAS_ANY(0, 0x10000000), SB_ANY}, SB_ERRNO(EPERM)}};
+	static const struct sb_rule no_killable[] = {
+		{__NR_seccomp, {SB_BITS(1, 1 << 5, 1 << 5), SB_ANY}, SB_ERRNO(EINVAL)}};
+	static const struct sb_rule no_notify[] = {
+		{__NR_seccomp, {SB_BITS(1, 1 << 3, 1 << 3), SB_ANY}, SB_ERRNO(EINVAL)}};
+
+	if (strcmp(what, "landlock") == 0)
+		fence_self(no_landlock, 1, 0);
+	else if (strcmp(what, "userns") == 0)
+		fence_self(no_userns, 2, 0);
+	else if (strcmp(what, "killable") == 0)
+		fence_self(no_killable, 1, 0);
+	else if (strcmp(what, "notify") == 0)
+		fence_self(no_notify, 1, 0);
+	else if (strcmp(what, "free-listener") == 0)
+		fence_self(no_landlock, 0, SECCOMP_FILTER_FLAG_NEW_LISTENER);
+	else
+		exit(2);
 }
 
 /* -- one session -------------------------------------------------------------------------------- */
@@ -122,6 +186,56 @@ static void print_facts(const struct sb_session *s)
 		s->landlock_abi, s->is_wait_killable, (int)s->init_pid, (int)s->agent_pid);
 }
 
+/** Says on every connection which listener it came in by, and that a datagram came. */
+static void greet(const struct sb_session *s)
+{
+	static const char *const names[] = {"http\n", "socks\n", "transparent\n", "udp\n", "dns\n"};
+	struct pollfd fds[SB_NET_DIAG];
+
+	for (int i = 0; i < SB_NET_DIAG; i++)
+		fds[i] = (struct pollfd){s->net[i], POLLIN, 0};
+	while (poll(fds, SB_NET_DIAG, -1) > 0) {
+		for (int i = 0; i < SB_NET_DIAG; i++) {
+			struct sockaddr_storage from;
+			socklen_t len = sizeof(from);
+			char buf[64];
+
+			if (!fds[i].revents)
+				continue;
+			if (i == SB_NET_DNS_UDP) {
+				recvfrom(fds[i].fd, buf, sizeof(buf), 0, (struct sockaddr *)&from, &len);
+				sendto(fds[i].fd, names[i], strlen(names[i]), 0,
+				       (const struct sockaddr *)&from, len);
+				continue;
+			}
+			int fd = accept4(fds[i].fd, NULL, NULL, SOCK_CLOEXEC);
+			zw_write_all(fd, names[i], strlen(names[i]));
+			close(fd);
+		}
+	}
+}
+
+static pid_t start_greeter(const struct sb_session *s)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close_range(0, 2, 0);
+		greet(s);
+		_exit(0);
+	}
+	return pid;
+}
+
+static void stop(pid_t pid)
+{
+	if (pid > 0) {
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+	}
+}
+
 static int run(const struct options *o)
 {
 	struct sb_session s;
@@ -132,6 +246,7 @@ static int run(const struct options *o)
 		return report(&f);
 	if (o->is_verbose)
 		print_facts(&s);
+	pid_t greeter = o->is_network ? start_greeter(&s) : 0;
 	pid_t broker = o->is_deaf ? 0 : start_broker(&s);
 	if (sb_go(&s, &f) < 0) {
 		status = report(&f);
@@ -140,10 +255,8 @@ static int run(const struct options *o)
 		sb_session_ended(&s, &status);
 	}
 	sb_session_fini(&s);
-	if (broker > 0) {
-		kill(broker, SIGKILL);
-		waitpid(broker, NULL, 0);
-	}
+	stop(broker);
+	stop(greeter);
 	return status;
 }
 
@@ -224,6 +337,22 @@ static int bench(const struct options *o)
 	return 0;
 }
 
+static int check(const struct options *o)
+{
+	static const char *const grades[] = {"ok", "warn", "fail"};
+	struct sb_check checks[SB_CHECK_MAX];
+	size_t n = sb_machine_check(o->plan.bwrap, o->plan.init, checks);
+	int status = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		printf("%s: %s: %s\n", checks[i].name, grades[checks[i].grade], checks[i].found);
+		if (checks[i].fix[0])
+			printf("    %s\n", checks[i].fix);
+		status |= checks[i].grade == SB_GRADE_FAIL;
+	}
+	return status;
+}
+
 /* -- options ------------------------------------------------------------------------------------- */
 
 static void add(struct options *o, size_t list, const char *path)
@@ -267,6 +396,15 @@ static int set(struct options *o, int c)
 	case 'd':
 		o->is_deaf = true;
 		return 0;
+	case 'x':
+		without(optarg);
+		return 0;
+	case 'm':
+		o->is_check = true;
+		return 0;
+	case 'g':
+		o->is_network = true;
+		return 0;
 	case 'v':
 		o->is_verbose = true;
 		return 0;
@@ -282,7 +420,7 @@ int main(int argc, char **argv)
 		{"fresh", 1, NULL, 'f'},   {"project", 1, NULL, 'p'}, {"cwd", 1, NULL, 'c'},
 		{"bwrap", 1, NULL, 'b'},   {"init", 1, NULL, 'i'},    {"pty", 0, NULL, 't'},
 		{"private-sockets", 0, NULL, 's'}, {"bench", 1, NULL, 'n'}, {"deaf", 0, NULL, 'd'},
-		{"verbose", 0, NULL, 'v'}, {NULL, 0, NULL, 0},
+		{"without", 1, NULL, 'x'}, {"network", 0, NULL, 'g'}, {"check", 0, NULL, 'm'}, {"verbose", 0, NULL, 'v'}, {NULL, 0, NULL, 0},
 	};
 	struct options o = {.plan = {.env = environ,
 				     .home = getenv("HOME"),
@@ -299,6 +437,8 @@ int main(int argc, char **argv)
 		if (set(&o, c) < 0)
 			return 2;
 	}
+	if (o.is_check)
+		return check(&o);
 	if (!o.plan.project || !o.plan.init || optind == argc) {
 		fprintf(stderr, "usage: driver --project DIR --init FILE [options] -- COMMAND...\n");
 		return 2;

@@ -106,6 +106,25 @@ static long do_udp(int argc, char **argv)
 		      sizeof(sa6));
 }
 
+/** tcp ADDRESS PORT: connects and prints the first line that comes. */
+static long do_tcp(int argc, char **argv)
+{
+	struct sockaddr_in sa = {.sin_family = AF_INET, .sin_port = htons((uint16_t)number(argv[1]))};
+	int type = argc > 2 ? SOCK_DGRAM : SOCK_STREAM;
+	int fd = socket(AF_INET, type, 0);
+	char buf[64];
+
+	inet_pton(AF_INET, argv[0], &sa.sin_addr);
+	if (connect(fd, (const struct sockaddr *)&sa, sizeof(sa)) < 0)
+		return -1;
+	if (type == SOCK_DGRAM && send(fd, "x", 1, 0) < 0)
+		return -1;
+	ssize_t n = read(fd, buf, sizeof(buf));
+	if (n > 0)
+		fwrite(buf, 1, (size_t)n, stdout);
+	return n;
+}
+
 /** fastopen: TCP data without connect(). */
 static long do_fastopen(int argc, char **argv)
 {
@@ -264,7 +283,7 @@ static const struct {
 	{"socketpair", 1, do_socketpair}, {"connect", 1, do_connect},
 	{"bind", 1, do_bind},         {"udp", 2, do_udp},
 	{"fastopen", 0, do_fastopen}, {"fastopen-connect", 0, do_fastopen_connect},
-	{"open", 1, do_open},         {"write", 1, do_write},
+	{"tcp", 2, do_tcp},           {"open", 1, do_open},         {"write", 1, do_write},
 	{"rename", 2, do_rename},     {"mknod", 1, do_mknod},
 	{"mem1", 0, do_mem1},         {"ptrace", 1, do_ptrace},
 	{"vmwrite", 1, do_vmwrite},   {"ptrace-child", 0, do_ptrace_child},

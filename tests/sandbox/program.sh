@@ -54,8 +54,30 @@ fails "project is /" 3 "*cannot be laid out*" --project / -- true
 printf '#!/bin/sh\necho "bwrap: setting up uid map: Permission denied" >&2\nexit 1\n' >"$project/bwrap"
 chmod +x "$project/bwrap"
 fails "user namespaces forbidden" 3 "*no user namespace*uid map*AppArmor*" --bwrap "$project/bwrap" -- true
+fails "user namespaces refused" 3 "*no user namespace*" --without userns -- true
+fails "listener taken by another" 3 "*filter could not be switched on: Device or resource busy*" \
+	--without free-listener -- true
+fails "no notifications" 3 "*filter could not be switched on: Invalid argument*" --without notify -- true
+fails "nobody serves the listener" 3 "*did not stand in time*" --deaf -- touch "$top/ran"
+check_in "Z140 no Landlock is the weaker level" "$(sb --verbose --without landlock -- ./probe ptrace-child)" \
+	"level=2 landlock=0*ptrace-child EPERM"
+check_in "Z140 without Landlock pid 1 is closed all the same" "$(sb --without landlock -- ./probe mem1)" \
+	"mem1 EACCES" "mem1 EPERM"
+check_in "Z140 old kernel: signals interrupt" "$(sb --verbose --without killable -- ./probe connect /x)" \
+	"level=3*killable=0*connect EACCES"
 # A bwrap that builds no sandbox at all: the self-test of pid 1 itself refuses.
 printf '#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done; shift; exec "$@"\n' >"$project/bwrap"
 fails "no sandbox at all" 3 "*" --bwrap "$project/bwrap" -- touch "$top/ran"
 check "Z140 nothing ran" "$(ls "$top/ran" 2>/dev/null)" ""
+
+# zwatch killed: everything inside is gone.
+mark=31$RANDOM
+sb -- sleep "$mark" &
+for _ in $(seq 100); do pgrep -f "^sleep $mark" >/dev/null && break; sleep 0.05; done
+driver=$(pgrep -f "^$ZW_SB_DIR/driver .* sleep $mark")
+check "it runs" "$(pgrep -c -f "^sleep $mark")" 1
+kill -9 $driver
+wait $! 2>/dev/null
+for _ in $(seq 100); do pgrep -f "^sleep $mark" >/dev/null || break; sleep 0.05; done
+check "zwatch killed, the agent is gone" "$(pgrep -f "^sleep $mark")" ""
 finish
