@@ -61,7 +61,7 @@ static void listener_serve(int fd)
 
 static int stage_build(struct stage *s)
 {
-	zw_strlcpy(s->folder, "/tmp/zwatch-demo-XXXXXX", sizeof(s->folder));
+	zw_strlcpy(s->folder, "/tmp/demo-XXXXXX", sizeof(s->folder));
 	if (mkdtemp(s->folder) == NULL)
 		return -errno;
 	s->project = zw_xasprintf("%s/shop", s->folder);

@@ -352,6 +352,6 @@ int cmd_session(struct start *st, const struct cli *cli)
 		return ZW_EXIT_CONFIG;
 	}
 	agent_sites(st);
-	const char *name = is_run ? zw_basename(cli->rest[0]) : cli->word;
+	const char *name = strcmp(cli->word, "run") == 0 ? zw_basename(cli->rest[0]) : cli->word;
 	return session_run(st, cli, face, is_dangerous, name, log_fd);
 }
