@@ -1,1 +1,17 @@
 # tests of broker
+zw_unit(broker_addr SOURCES unit/broker_addr.c DEPS zw_broker)
+zw_unit(broker_diag SOURCES unit/broker_diag.c DEPS zw_broker)
+zw_unit(broker_prompt SOURCES unit/broker_prompt.c DEPS zw_broker)
+zw_fuzz(sockaddr SOURCES fuzz/fuzz_sockaddr.c DEPS zw_broker)
+
+# The broker between a forked agent in namespaces of its own and this process as zwatch; no bwrap.
+foreach(t drive fault)
+	add_executable(broker_${t} sandbox/broker_${t}.c sandbox/broker_rig.c)
+	target_link_libraries(broker_${t} PRIVATE zw_flags zw_broker PkgConfig::CMOCKA)
+	if(ZW_FUZZ)
+		target_link_options(broker_${t} PRIVATE -fsanitize=fuzzer-no-link)
+	endif()
+	add_test(NAME sandbox.broker_${t} COMMAND broker_${t} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+	set_tests_properties(sandbox.broker_${t} PROPERTIES LABELS sandbox SKIP_RETURN_CODE 77 TIMEOUT 120
+		ENVIRONMENT "ZW_BROKER=$<TARGET_FILE:zwatch-broker>")
+endforeach()

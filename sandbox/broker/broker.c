@@ -23,7 +23,7 @@
 /* Namespaces, seccomp, descriptors by pidfd: sandbox levels count from 0 to 4. */
 #define LEVEL 3
 
-static void end(struct broker *b, int error)
+void brk_end(struct broker *b, int error)
 {
 	if (b->is_ending)
 		return;
@@ -53,7 +53,7 @@ static void on_listener_ready(int fd, unsigned what, void *arg)
 		int state = listener_state(b);
 		if (state < 0) {
 			zev_io_set(b->listener_io, 0);
-			end(b, 0);
+			brk_end(b, 0);
 		}
 		if (state <= 0)
 			return;
@@ -64,7 +64,7 @@ static void on_listener_ready(int fd, unsigned what, void *arg)
 		} else if (r != -ENOENT && r != -EINTR && ++b->n_recv_failed > RECV_FAILED_MAX) {
 			/* Calls stay held; with the listener closed they end as ENOSYS. */
 			zev_io_set(b->listener_io, 0);
-			end(b, r);
+			brk_end(b, r);
 			return;
 		}
 	}
@@ -197,7 +197,7 @@ static int open_all(struct broker *b, int *fds)
 static void on_msg_brk_setup(struct broker *b, const struct zw_msg_brk_setup *m, int *fds)
 {
 	if (b->is_set_up || feed_generation(b->feed) == 0) {
-		end(b, ZW_E_DIRECTION);
+		brk_end(b, ZW_E_DIRECTION);
 		return;
 	}
 	b->is_set_up = true;
@@ -206,7 +206,7 @@ static void on_msg_brk_setup(struct broker *b, const struct zw_msg_brk_setup *m,
 	if (r == 0)
 		r = b->ops->on_setup(b->arg);
 	if (r < 0) {
-		end(b, r);
+		brk_end(b, r);
 		return;
 	}
 	b->listener_io = zev_io_new(b->loop, b->listener_fd, ZEV_READ, on_listener_ready, b);
@@ -247,7 +247,7 @@ static void on_msg(struct zw_chan *chan, enum zw_msg_id id, const union zw_msg_a
 	} else {
 		int r = feed_on_msg(b->feed, id, msg);
 		if (r <= 0)
-			end(b, r < 0 ? r : ZW_E_UNKNOWN_MSG);
+			brk_end(b, r < 0 ? r : ZW_E_UNKNOWN_MSG);
 		else if (id == ZW_ID_pol_end || id == ZW_ID_pol_rule)
 			brk_unix_rejudge(b);
 	}
@@ -256,7 +256,7 @@ static void on_msg(struct zw_chan *chan, enum zw_msg_id id, const union zw_msg_a
 static void on_chan_end(struct zw_chan *chan, int error, void *arg)
 {
 	(void)chan;
-	end(arg, error == ZW_E_EOF ? 0 : error);
+	brk_end(arg, error == ZW_E_EOF ? 0 : error);
 }
 
 static const struct zw_chan_ops chan_ops = {.on_msg = on_msg, .on_end = on_chan_end};

@@ -146,6 +146,8 @@ static enum brk_state judge_address(struct brk_req *r)
 	struct pol_host host = {.addr = r->addr.ip};
 	struct pol_decision d;
 
+	if (brk_req_exe(r)[0] == '\0')
+		return brk_req_fault(r, "looking which program it is", -ESRCH);
 	pol_addr_format(&r->addr.ip, host.name, sizeof(host.name));
 	pol_decide_site(feed_policy(r->b->feed), &host, r->addr.port, brk_req_exe(r), &d);
 	if (d.verdict == POL_ALLOW || d.verdict == POL_ASK || !is_fresh(r))

@@ -329,7 +329,11 @@ static enum brk_state reply(struct brk_req *r)
 	/* It waits for ever if it gets no answer at all; what it got is taken back. */
 	if (r->is_connected)
 		shutdown(r->sock_fd, SHUT_RDWR);
+	if (r->open != NULL)
+		brk_open_close(r->open);
 	brk_req_fault(r, "answering the call", error);
-	b->sys->notif_send(b->listener_fd, r->id, EACCES, 0);
+	error = b->sys->notif_send(b->listener_fd, r->id, EACCES, 0);
+	if (error < 0 && error != -ENOENT)
+		brk_end(b, error);
 	return BRK_DONE;
 }

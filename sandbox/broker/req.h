@@ -52,6 +52,8 @@ struct brk_verdict {
 	enum pol_way way;
 };
 
+struct brk_open;
+
 struct brk_req {
 	struct broker *b;
 	TAILQ_ENTRY(brk_req) link;
@@ -84,9 +86,10 @@ struct brk_req {
 	uint8_t to[BRK_ADDR_MAX]; /* where an internet socket is sent */
 	size_t to_len;
 	bool is_host_local;
-	int host_fd;	   /* the host's side of a relay */
-	bool is_connected; /* the caller's own socket */
-	int error;	   /* errno of the answer, 0 = done */
+	int host_fd;	       /* the host's side of a relay */
+	bool is_connected;     /* the caller's own socket */
+	struct brk_open *open; /* relay that this call began; NULL */
+	int error;	       /* errno of the answer, 0 = done */
 };
 
 TAILQ_HEAD(brk_req_list, brk_req);
@@ -144,6 +147,8 @@ struct broker {
 	LIST_HEAD(, brk_open) opens;
 };
 
+/** Nothing can be served any more: ends the broker, and with it every held call (ENOSYS). */
+void brk_end(struct broker *b, int error);
 /** Takes over one notification and runs it as far as it goes. */
 void brk_req_start(struct broker *b, const union brk_notif *n);
 /** Continues one that waits, at @state. */
@@ -192,6 +197,8 @@ void brk_unix_committed(struct broker *b, uint64_t seq, bool is_kept);
 void brk_unix_answered(struct brk_req *r, const struct brk_answer *a);
 /** The rules have changed: questions that they answer now are answered. */
 void brk_unix_rejudge(struct broker *b);
+/** Ends one relay, with its last event. */
+void brk_open_close(struct brk_open *o);
 /** Ends all relays; each still tells its counts. */
 void brk_unix_fini(struct broker *b);
 

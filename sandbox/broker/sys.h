@@ -19,25 +19,32 @@ union brk_notif {
 
 /* All calls by which a decision is reached; what acts on one's own sockets stays outside. */
 #define BRK_SYS_CALLS(X)                                                                      \
-	X(int, notif_recv, (int fd, union brk_notif *ret))                                    \
-	X(int, notif_valid, (int fd, uint64_t id))                                            \
-	X(int, notif_send, (int fd, uint64_t id, int error, int64_t value))                   \
-	X(int, notif_addfd, (int fd, uint64_t id, int src_fd, int new_fd, unsigned fd_flags)) \
-	X(ssize_t, vm_read, (pid_t tid, uint64_t from, void *ret, size_t len))                \
-	X(ssize_t, vm_write, (pid_t tid, uint64_t to, const void *p, size_t len))             \
-	X(int, pidfd_open, (pid_t tid))                                                       \
-	X(int, pidfd_getfd, (int pidfd, int fd))                                              \
-	X(int, proc_open, (pid_t tid, const char *what))                                      \
-	X(ssize_t, proc_link, (pid_t tid, const char *what, char *ret, size_t size))          \
-	X(ssize_t, proc_read, (pid_t tid, const char *what, char *ret, size_t size))          \
-	X(int, open_at, (int dir, const char *path, int flags, uint64_t resolve))             \
-	X(int, sock_int, (int fd, int option, int *ret))                                      \
-	X(int, sock_netns, (int fd, uint64_t *ret))                                           \
-	X(int, diag_send, (int fd, const void *p, size_t len))                                \
-	X(ssize_t, diag_recv, (int fd, void *p, size_t len))
+	X(int, notif_recv, (int fd, union brk_notif *ret), (fd, ret))                         \
+	X(int, notif_valid, (int fd, uint64_t id), (fd, id))                                  \
+	X(int, notif_send, (int fd, uint64_t id, int error, int64_t value),                   \
+	  (fd, id, error, value))                                                             \
+	X(int, notif_addfd, (int fd, uint64_t id, int src_fd, int new_fd, unsigned fd_flags), \
+	  (fd, id, src_fd, new_fd, fd_flags))                                                 \
+	X(ssize_t, vm_read, (pid_t tid, uint64_t from, void *ret, size_t len),                \
+	  (tid, from, ret, len))                                                              \
+	X(ssize_t, vm_write, (pid_t tid, uint64_t to, const void *p, size_t len),             \
+	  (tid, to, p, len))                                                                  \
+	X(int, pidfd_open, (pid_t tid), (tid))                                                \
+	X(int, pidfd_getfd, (int pidfd, int fd), (pidfd, fd))                                 \
+	X(int, proc_open, (pid_t tid, const char *what), (tid, what))                         \
+	X(ssize_t, proc_link, (pid_t tid, const char *what, char *ret, size_t size),          \
+	  (tid, what, ret, size))                                                             \
+	X(ssize_t, proc_read, (pid_t tid, const char *what, char *ret, size_t size),          \
+	  (tid, what, ret, size))                                                             \
+	X(int, open_at, (int dir, const char *path, int flags, uint64_t resolve),             \
+	  (dir, path, flags, resolve))                                                        \
+	X(int, sock_int, (int fd, int option, int *ret), (fd, option, ret))                   \
+	X(int, sock_netns, (int fd, uint64_t *ret), (fd, ret))                                \
+	X(int, diag_send, (int fd, const void *p, size_t len), (fd, p, len))                  \
+	X(ssize_t, diag_recv, (int fd, void *p, size_t len), (fd, p, len))
 
 struct brk_sys {
-#define X(type, name, args) type(*name) args;
+#define X(type, name, params, args) type(*name) params;
 	BRK_SYS_CALLS(X)
 #undef X
 };

@@ -108,9 +108,13 @@ static bool work_lookup(struct brk_job *job)
 	struct broker *b = r->b;
 
 	r->job_result = brk_look_up(&b->lookout, &r->place, &r->addr, r->found);
-	if (b->sys->proc_link(r->tid, "exe", r->exe, sizeof(r->exe)) < 0)
+	ssize_t n = b->sys->proc_link(r->tid, "exe", r->exe, sizeof(r->exe));
+	if (n < 0)
 		r->exe[0] = '\0';
 	if (r->found->where == BRK_HOST) {
+		/* A rule may be about this program: not to know it is not to know the rule. */
+		if (r->job_result == 0 && n < 0)
+			r->job_result = (int)n;
 		r->who = zw_xnew(struct brk_who);
 		brk_who_read(b->sys, r->tid, b->init_pid, r->who);
 	}
@@ -501,6 +505,12 @@ static void on_open_end(uint64_t up_b, uint64_t down_b, void *arg)
 	free(o);
 }
 
+void brk_open_close(struct brk_open *o)
+{
+	brk_relay_free(o->relay);
+	on_open_end(0, 0, o);
+}
+
 /* Whether the caller's descriptor closes on exec. */
 static unsigned cloexec_of(const struct brk_req *r)
 {
@@ -543,6 +553,7 @@ static int start_relay(struct brk_req *r)
 	o->b = r->b;
 	o->event = zw_steal(&r->event);
 	LIST_INSERT_HEAD(&r->b->opens, o, link);
+	r->open = o;
 	o->relay = brk_relay_new(r->b->loop, r->type, pair[0], zw_steal_fd(&r->host_fd),
 				 on_open_end, o);
 	return 0;
