@@ -42,7 +42,7 @@ static size_t show(char out[16], const uint8_t *p, int n, uint32_t cp)
 
 size_t zw_vis(char *dst, size_t size, const void *src, size_t len)
 {
-	const uint8_t *p = src, *end = p + len;
+	const uint8_t *p = src, *end = len > 0 ? p + len : p; /* an empty span may be NULL */
 	size_t used = 0;
 
 	if (size == 0)
