@@ -1,1 +1,11 @@
-# tests of policy
+# tests of policy, and of the proxy's parsers
+foreach(part host rules sockets)
+	zw_unit(policy_${part} SOURCES unit/policy_${part}.c DEPS zw_policy)
+endforeach()
+foreach(part http1 socks hello dnsmsg)
+	zw_unit(proxy_${part} SOURCES unit/proxy_${part}.c DEPS zw_proxy_parse)
+	zw_fuzz(${part} SOURCES fuzz/fuzz_${part}.c DEPS zw_proxy_parse)
+endforeach()
+foreach(part host rule)
+	zw_fuzz(${part} SOURCES fuzz/fuzz_${part}.c DEPS zw_policy)
+endforeach()
