@@ -45,6 +45,8 @@ static void set(char **to, const char *s)
 static void enter(struct px_conn *c, enum px_state state)
 {
 	zw_debug("port %u: state %d to %d", c->local_port, c->state, state);
+	if (c->state == PX_STATE_WHO)
+		c->px->n_nameless--;
 	c->state = state;
 }
 
@@ -706,6 +708,7 @@ void px_conn_new(struct px *px, enum px_listener listener, int take_fd, uint16_t
 	zw_buf_init(&c->out, px->header_b + EARLY_B);
 	c->over_limit = px_limits_open(&px->limits, zw_mono_ms());
 	TAILQ_INSERT_HEAD(&px->conns, c, link);
+	px->n_nameless++;
 	c->io = zev_io_new(px->loop, c->fd, 0, on_client_ready, c);
 	c->who = px_whos_take(px->whos, port);
 	/* Over the limit of the settings a connection still gets a reason, but not for any number. */
@@ -727,6 +730,9 @@ void px_conns_who(struct px *px, uint16_t port)
 {
 	struct px_conn *c;
 
+	/* Nearly always the message comes first, and nobody waits. */
+	if (px->n_nameless == 0)
+		return;
 	TAILQ_FOREACH(c, &px->conns, link)
 		if (c->state == PX_STATE_WHO && c->local_port == port)
 			break;

@@ -43,7 +43,8 @@ struct px {
 	unsigned header_b;
 	unsigned hard_max;     /* connections that the descriptors allow */
 	uint8_t *buf;          /* PX_READ_B, shared by everything that reads */
-	TAILQ_HEAD(, px_conn) conns;
+	TAILQ_HEAD(, px_conn) conns; /* youngest first */
+	unsigned n_nameless;         /* of them, in state WHO */
 	struct px_timeout counting; /* of rows that are open */
 	struct px_conn *count_from; /* where the next round goes on */
 };

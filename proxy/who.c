@@ -71,7 +71,8 @@ static struct zw_span put(char **at, struct zw_span s)
 {
 	struct zw_span copy = zw_span_n(*at, s.len);
 
-	memcpy(*at, s.p, s.len);
+	if (s.len > 0)
+		memcpy(*at, s.p, s.len);
 	*at += s.len;
 	*(*at)++ = '\0';
 	return copy;

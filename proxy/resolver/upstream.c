@@ -56,6 +56,8 @@ static int endpoint_parse(struct zw_span s, struct res_upstream *up)
 	uint64_t number = DOT_PORT;
 
 	if (span_take_prefix(&s, "[")) {
+		if (s.len == 0 || memchr(s.p, ']', s.len) == NULL)
+			return ZW_E_SYNTAX;
 		host = span_until(&s, ']');
 		if (s.len > 0 && !span_take_prefix(&s, ":"))
 			return ZW_E_SYNTAX;

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT
+ * Counts and times: limits, the wheel, the table of who has which port. */
+#include "tests/support/test.h"
+
+#include <unistd.h>
+
+#include "proxy/limits.h"
+#include "proxy/wheel.h"
+#include "proxy/who.h"
+#include "src/base/io.h"
+#include "src/base/mem.h"
+
+static void test_limits__in_all_and_per_host(void **state)
+{
+	struct px_limits l;
+
+	(void)state;
+	px_limits_init(&l, 3, 2, 0);
+	assert_null(px_limits_open(&l, 1));
+	assert_null(px_limits_open(&l, 1));
+	assert_null(px_limits_open(&l, 1));
+	assert_non_null(px_limits_open(&l, 1));
+	px_limits_close(&l);
+	px_limits_close(&l);
+	assert_null(px_limits_open(&l, 1));
+	assert_null(px_limits_host_open(&l, "a"));
+	assert_null(px_limits_host_open(&l, "a"));
+	assert_non_null(px_limits_host_open(&l, "a"));
+	assert_null(px_limits_host_open(&l, "b"));
+	px_limits_host_close(&l, "a");
+	assert_null(px_limits_host_open(&l, "a"));
+	px_limits_fini(&l);
+}
+
+static void test_limits__rate_with_burst(void **state)
+{
+	struct px_limits l;
+	int n = 0;
+
+	(void)state;
+	px_limits_init(&l, 0, 0, 50);
+	for (int i = 0; i < 1000; i++)
+		n += px_limits_open(&l, 1000) == NULL;
+	assert_int_equal(n, 200);
+	n = 0;
+	for (int i = 0; i < 1000; i++)
+		n += px_limits_open(&l, 1000 + i) == NULL;
+	assert_in_range(n, 49, 51);
+	/* After a pause the burst is whole again, not larger. */
+	n = 0;
+	for (int i = 0; i < 1000; i++)
+		n += px_limits_open(&l, 100000) == NULL;
+	assert_int_equal(n, 200);
+	px_limits_fini(&l);
+}
+
+static void test_limits__zero_is_none(void **state)
+{
+	struct px_limits l;
+
+	(void)state;
+	px_limits_init(&l, 0, 0, 0);
+	for (int i = 0; i < 10000; i++) {
+		assert_null(px_limits_open(&l, 1));
+		assert_null(px_limits_host_open(&l, "a"));
+	}
+	px_limits_fini(&l);
+}
+
+struct shot {
+	struct px_wheel *wheel;
+	struct zev_loop *loop;
+	struct px_timeout t, other;
+	int64_t at_ms;
+	int n;
+};
+
+static void on_shot(void *arg)
+{
+	struct shot *s = arg;
+
+	s->at_ms = zw_mono_ms();
+	s->n++;
+	/* A callback may clear another one that is due in the same turn. */
+	px_timeout_clear(s->wheel, &s->other);
+}
+
+static void on_stop(void *arg)
+{
+	zev_stop(((struct shot *)arg)->loop);
+}
+
+static void test_wheel__fires_in_time_and_once(void **state)
+{
+	struct zev_loop *loop = zev_loop_new();
+	struct px_wheel *w = px_wheel_new(loop);
+	struct shot a = {.wheel = w, .loop = loop}, b = a, never = a, end = a;
+	int64_t t0 = zw_mono_ms();
+
+	(void)state;
+	px_timeout_set(w, &a.t, 120, on_shot, &a);
+	px_timeout_set(w, &a.other, 120, on_shot, &never);
+	px_timeout_set(w, &b.t, 5000, on_shot, &b);
+	px_timeout_set(w, &b.t, 200, on_shot, &b);
+	px_timeout_set(w, &never.t, 100, on_shot, &never);
+	px_timeout_clear(w, &never.t);
+	px_timeout_set(w, &end.t, 400, on_stop, &end);
+	assert_int_equal(px_wheel_n(w), 4);
+	zev_run(loop);
+	assert_int_equal(a.n, 1);
+	assert_int_equal(b.n, 1);
+	assert_int_equal(never.n, 0);
+	assert_in_range(a.at_ms - t0, 120, 240);
+	assert_in_range(b.at_ms - t0, 200, 330);
+	assert_int_equal(px_wheel_n(w), 0);
+	px_wheel_free(w);
+	zev_loop_free(loop);
+}
+
+static void test_whos__taken_once_and_not_for_ever(void **state)
+{
+	struct zev_loop *loop = zev_loop_new();
+	struct px_wheel *w = px_wheel_new(loop);
+	struct px_whos *whos = px_whos_new(w);
+	struct zw_msg_tcp_who m = {.local_port = 4000, .family = 4, .addr = zw_span("\1\2\3\4"),
+				   .port = 443, .pid = 7, .exe = zw_span("/bin/a")};
+
+	(void)state;
+	assert_null(px_whos_take(whos, 4000));
+	px_whos_put(whos, &m);
+	m.exe = zw_span("/bin/b");
+	px_whos_put(whos, &m); /* a newer word about the same port */
+	struct px_who *who = px_whos_take(whos, 4000);
+	assert_string_equal(who->exe, "/bin/b");
+	assert_int_equal(who->addr.family, POL_FAMILY_V4);
+	assert_int_equal(who->addr.b[3], 4);
+	assert_null(px_whos_take(whos, 4000));
+	px_who_unref(who);
+	px_whos_put(whos, &m);
+	usleep((PX_WHO_KEEP_MS + 10) * 1000);
+	assert_null(px_whos_take(whos, 4000));
+	px_whos_put(whos, &m);
+	px_whos_free(whos);
+	px_wheel_free(w);
+	zev_loop_free(loop);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_limits__in_all_and_per_host),
+		cmocka_unit_test(test_limits__rate_with_burst),
+		cmocka_unit_test(test_limits__zero_is_none),
+		cmocka_unit_test(test_wheel__fires_in_time_and_once),
+		cmocka_unit_test(test_whos__taken_once_and_not_for_ever),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
