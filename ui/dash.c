@@ -767,7 +767,7 @@ static void add_hints(struct ui_core *core, struct segments *s)
 	else if (core->top != NULL || core->focus != UI_FOCUS_AGENT)
 		add(s, 2, UI_STYLE_KEY, is_wide ? "j k move   ? help   Esc back" : "Esc back");
 	else if (mdl_ask_first(core->model) != NULL)
-		add(s, 1, UI_STYLE_KEY, core->cols >= 100  ? "Ctrl-] a answer   Ctrl-] ? menu"
+		add(s, 1, UI_STYLE_KEY, core->cols >= 100  ? "Ctrl-] a answer  Ctrl-] ? menu"
 					: core->cols >= 60 ? "Ctrl-] a answer"
 							   : "Ctrl-] a");
 	else

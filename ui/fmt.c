@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/fmt.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -14,10 +15,11 @@ const char *ui_fmt_bytes(char out[UI_FMT_MAX], uint64_t n)
 		v /= 1024;
 		u++;
 	}
+	bool is_whole = v >= 99.95 || (int)(v * 10 + 0.5) % 10 == 0;
 	if (u < 0)
 		snprintf(out, UI_FMT_MAX, "%d", (int)n);
 	else
-		snprintf(out, UI_FMT_MAX, v < 99.95 ? "%.1f%c" : "%.0f%c", v, unit[u]);
+		snprintf(out, UI_FMT_MAX, is_whole ? "%.0f%c" : "%.1f%c", v, unit[u]);
 	return out;
 }
 

@@ -38,7 +38,7 @@ struct pair_slot {
 	int pair;
 };
 
-struct term {
+struct ui_term {
 	struct zev_loop *loop; /* borrowed */
 	struct term_host host;
 	int fd;                /* own */
@@ -52,7 +52,7 @@ struct term {
 	SCREEN *screen;
 	FILE *mem_out, *null_in;
 	int mem_fd;
-	int n_colours, max_pairs, n_pairs;
+	int n_colours, pair_limit, pair_count;
 	struct pair_slot *pairs;
 	bool is_pair_full;
 
@@ -94,12 +94,12 @@ bool term_colour_is_wanted(void)
 
 /* -- writing ----------------------------------------------------------------------------------- */
 
-static void io_want(struct term *t)
+static void io_want(struct ui_term *t)
 {
 	zev_io_set(t->io, (t->is_paused ? 0u : ZEV_READ) | (t->out.len > 0 ? ZEV_WRITE : 0u));
 }
 
-static void flush(struct term *t)
+static void flush(struct ui_term *t)
 {
 	while (t->out.len > 0) {
 		ssize_t n = write(t->fd, zw_buf_head(&t->out), t->out.len);
@@ -118,14 +118,14 @@ static void flush(struct term *t)
 	}
 }
 
-static void say(struct term *t, const char *s)
+static void say(struct ui_term *t, const char *s)
 {
 	/* Full means that the terminal has not read for megabytes: it gets the end state later. */
 	(void)zw_buf_add(&t->out, s, strlen(s));
 }
 
-static void sayf(struct term *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void sayf(struct term *t, const char *fmt, ...)
+static void sayf(struct ui_term *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void sayf(struct ui_term *t, const char *fmt, ...)
 {
 	char s[256];
 	va_list ap;
@@ -138,13 +138,13 @@ static void sayf(struct term *t, const char *fmt, ...)
 
 /* -- modes ------------------------------------------------------------------------------------- */
 
-static bool is_console(const struct term *t)
+static bool is_console(const struct ui_term *t)
 {
 	return zw_starts_with(t->name, "linux");
 }
 
 /* The bytes that undo everything that is in force now. */
-static void leave_text(const struct term *t, char *out, size_t size)
+static void leave_text(const struct ui_term *t, char *out, size_t size)
 {
 	snprintf(out, size, "%s%s%s\033[m\033(B\033[?1l\033>%s\033[?1004l\033[?2004l%s\033[?1049l%s\033[?25h",
 		 t->has_sync ? "\033[?2026l" : "", t->modes.kitty != 0 ? "\033[<9u" : "",
@@ -153,7 +153,7 @@ static void leave_text(const struct term *t, char *out, size_t size)
 		 t->cursor.shape > 0 ? "\033[0 q" : "", is_console(t) ? "" : "\033[23;2t");
 }
 
-static void emergency_update(const struct term *t)
+static void emergency_update(const struct ui_term *t)
 {
 	emergency.len = 0;
 	leave_text(t, emergency.bytes, sizeof(emergency.bytes));
@@ -181,7 +181,7 @@ void term_emergency_restore(void)
 		fcntl(fd, F_SETFL, (int)emergency.flags);
 }
 
-static void say_mouse(struct term *t, int mode)
+static void say_mouse(struct ui_term *t, int mode)
 {
 	if (t->modes.mouse == mode)
 		return;
@@ -194,7 +194,7 @@ static void say_mouse(struct term *t, int mode)
 	t->modes.mouse = mode;
 }
 
-static void say_kitty(struct term *t, int flags)
+static void say_kitty(struct ui_term *t, int flags)
 {
 	if (!t->has_kitty || flags == t->modes.kitty)
 		return;
@@ -205,7 +205,7 @@ static void say_kitty(struct term *t, int flags)
 	t->modes.kitty = flags;
 }
 
-void term_set_modes(struct term *t, const struct term_modes *m)
+void term_set_modes(struct ui_term *t, const struct term_modes *m)
 {
 	size_t before = t->out.len;
 
@@ -232,7 +232,7 @@ void term_set_modes(struct term *t, const struct term_modes *m)
 
 /* -- taking and giving back -------------------------------------------------------------------- */
 
-static void enter(struct term *t)
+static void enter(struct ui_term *t)
 {
 	struct termios raw = t->saved;
 
@@ -246,7 +246,7 @@ static void enter(struct term *t)
 	emergency_update(t);
 }
 
-static void probe(struct term *t)
+static void probe(struct ui_term *t)
 {
 	say(t, is_console(t) ? "\033[c" : "\033[?2026$p\033[?u\033[c");
 	t->is_probing = true;
@@ -261,7 +261,7 @@ static void wait_writable(int fd, int ms)
 }
 
 /* An answer that is still on its way would appear on the shell's command line. */
-static void drain_probes(struct term *t)
+static void drain_probes(struct ui_term *t)
 {
 	int64_t end = t->probe_ms + PROBE_WAIT_MS;
 
@@ -278,7 +278,7 @@ static void drain_probes(struct term *t)
 	}
 }
 
-static void leave(struct term *t)
+static void leave(struct ui_term *t)
 {
 	char text[LEAVE_MAX_B];
 
@@ -312,7 +312,7 @@ static SCREEN *new_screen(const char *name, FILE *out, FILE *in)
 }
 
 /* The private entry travels in the variable that ncurses reads it from, and is gone again. */
-static SCREEN *new_direct_screen(struct term *t)
+static SCREEN *new_direct_screen(struct ui_term *t)
 {
 	const char *old = getenv("TERMINFO");
 	zw_autofree char *keep = old != NULL ? zw_xstrdup(old) : NULL;
@@ -326,7 +326,7 @@ static SCREEN *new_direct_screen(struct term *t)
 	return s;
 }
 
-static int open_screen(struct term *t, int rows, int cols)
+static int open_screen(struct ui_term *t, int rows, int cols)
 {
 	use_env(FALSE);
 	t->screen = t->is_direct ? new_direct_screen(t) : NULL;
@@ -346,8 +346,8 @@ static int open_screen(struct term *t, int rows, int cols)
 	t->n_colours = 0;
 	if (t->has_colour && has_colors() && start_color() == OK && use_default_colors() == OK)
 		t->n_colours = COLORS;
-	t->max_pairs = COLOR_PAIRS - 1 < PAIRS_MAX ? COLOR_PAIRS - 1 : PAIRS_MAX;
-	t->n_pairs = 0;
+	t->pair_limit = COLOR_PAIRS - 1 < PAIRS_MAX ? COLOR_PAIRS - 1 : PAIRS_MAX;
+	t->pair_count = 0;
 	memset(t->pairs, 0, PAIR_SLOTS * sizeof(*t->pairs));
 	idcok(stdscr, FALSE);
 	leaveok(stdscr, FALSE);
@@ -357,7 +357,7 @@ static int open_screen(struct term *t, int rows, int cols)
 	return 0;
 }
 
-static void close_screen(struct term *t)
+static void close_screen(struct ui_term *t)
 {
 	if (t->screen == NULL)
 		return;
@@ -375,7 +375,7 @@ static bool is_one_of(const char *word, const char *const *list)
 }
 
 /* What the environment tells of the terminal. */
-static int look_at_env(struct term *t)
+static int look_at_env(struct ui_term *t)
 {
 	static const char *const direct[] = {"xterm-kitty", "foot", "alacritty", "wezterm",
 					     "xterm-ghostty", "contour", NULL};
@@ -400,7 +400,7 @@ static int look_at_env(struct term *t)
 
 /* The terminal opened anew, so that O_NONBLOCK does not leak to the shell; where that is forbidden
  * (another user's terminal, after su) the shared one, given back as it was. */
-static int open_tty(struct term *t, int tty_fd)
+static int open_tty(struct ui_term *t, int tty_fd)
 {
 	char path[64];
 
@@ -418,7 +418,7 @@ static int open_tty(struct term *t, int tty_fd)
 	return zw_set_nonblock(t->fd);
 }
 
-static int open_memory(struct term *t)
+static int open_memory(struct ui_term *t)
 {
 	t->mem_fd = memfd_create("zwatch-screen", MFD_CLOEXEC);
 	if (t->mem_fd < 0)
@@ -430,7 +430,7 @@ static int open_memory(struct term *t)
 
 static void on_tty_ready(int fd, unsigned what, void *arg)
 {
-	struct term *t = arg;
+	struct ui_term *t = arg;
 	static uint8_t bytes[READ_B];
 
 	if ((what & ZEV_WRITE) != 0)
@@ -448,12 +448,12 @@ static void on_tty_ready(int fd, unsigned what, void *arg)
 }
 
 int term_new(struct zev_loop *loop, int tty_fd, bool has_colour, const struct term_host *host,
-	     struct term **ret)
+	     struct ui_term **ret)
 {
-	struct term *t = zw_xnew(struct term);
+	struct ui_term *t = zw_xnew(struct ui_term);
 	int rows, cols;
 
-	*t = (struct term){.loop = loop, .host = *host, .fd = -1, .borrowed_flags = -1, .mem_fd = -1};
+	*t = (struct ui_term){.loop = loop, .host = *host, .fd = -1, .borrowed_flags = -1, .mem_fd = -1};
 	t->has_colour = has_colour;
 	zw_buf_init(&t->out, OUT_MAX_B);
 	t->pairs = zw_xcalloc(PAIR_SLOTS, sizeof(*t->pairs));
@@ -479,7 +479,7 @@ int term_new(struct zev_loop *loop, int tty_fd, bool has_colour, const struct te
 	return 0;
 }
 
-void term_free(struct term *t)
+void term_free(struct ui_term *t)
 {
 	if (t == NULL)
 		return;
@@ -505,7 +505,7 @@ void term_free(struct term *t)
 	free(t);
 }
 
-void term_suspend(struct term *t)
+void term_suspend(struct ui_term *t)
 {
 	struct sigaction dfl = {.sa_handler = SIG_DFL}, old;
 
@@ -522,7 +522,7 @@ void term_suspend(struct term *t)
 
 /* -- drawing ----------------------------------------------------------------------------------- */
 
-void term_size(const struct term *t, int *ret_rows, int *ret_cols)
+void term_size(const struct ui_term *t, int *ret_rows, int *ret_cols)
 {
 	struct winsize ws;
 	bool is_told = ioctl(t->fd, TIOCGWINSZ, &ws) == 0 && ws.ws_row > 0 && ws.ws_col > 0;
@@ -531,7 +531,7 @@ void term_size(const struct term *t, int *ret_rows, int *ret_cols)
 	*ret_cols = !is_told ? 80 : ws.ws_col < 1000 ? ws.ws_col : 1000;
 }
 
-void term_cell_size(const struct term *t, int *ret_width, int *ret_height)
+void term_cell_size(const struct ui_term *t, int *ret_width, int *ret_height)
 {
 	struct winsize ws;
 	bool is_told = ioctl(t->fd, TIOCGWINSZ, &ws) == 0 && ws.ws_row > 0 && ws.ws_col > 0;
@@ -540,12 +540,12 @@ void term_cell_size(const struct term *t, int *ret_width, int *ret_height)
 	*ret_height = is_told ? ws.ws_ypixel / ws.ws_row : 0;
 }
 
-bool term_is_ready(const struct term *t)
+bool term_is_ready(const struct ui_term *t)
 {
 	return t->out.len == 0;
 }
 
-void term_redraw(struct term *t)
+void term_redraw(struct ui_term *t)
 {
 	memset(t->shown.cell, 0xff,
 	       (size_t)t->shown.rows * (size_t)t->shown.cols * sizeof(*t->shown.cell));
@@ -592,7 +592,7 @@ static int nearest(uint32_t rgb, int first, int end)
 }
 
 /* Number of a colour for ncurses; -1 = the terminal's default. */
-static int colour(const struct term *t, uint32_t c)
+static int colour(const struct ui_term *t, uint32_t c)
 {
 	uint32_t kind = c & PANE_COLOUR_KIND, value = c & 0xffffffu;
 
@@ -609,7 +609,7 @@ static int colour(const struct term *t, uint32_t c)
 	return nearest(value, 0, t->n_colours >= 16 ? 16 : 8);
 }
 
-static int pair_of(struct term *t, int fg, int bg)
+static int pair_of(struct ui_term *t, int fg, int bg)
 {
 	uint64_t key = (uint64_t)(uint32_t)(fg + 1) << 32 | (uint32_t)(bg + 1);
 
@@ -620,16 +620,16 @@ static int pair_of(struct term *t, int fg, int bg)
 		i = (i + 1) & (PAIR_SLOTS - 1);
 	if (t->pairs[i].key == key)
 		return t->pairs[i].pair;
-	if (t->n_pairs >= t->max_pairs) {
+	if (t->pair_count >= t->pair_limit) {
 		t->is_pair_full = true;
 		return 0;
 	}
-	t->pairs[i] = (struct pair_slot){key, ++t->n_pairs};
-	init_extended_pair(t->n_pairs, fg, bg);
-	return t->n_pairs;
+	t->pairs[i] = (struct pair_slot){key, ++t->pair_count};
+	init_extended_pair(t->pair_count, fg, bg);
+	return t->pair_count;
 }
 
-static attr_t attributes(const struct term *t, const struct pane_cell *cell)
+static attr_t attributes(const struct ui_term *t, const struct pane_cell *cell)
 {
 	attr_t a = 0;
 
@@ -650,18 +650,18 @@ static attr_t attributes(const struct term *t, const struct pane_cell *cell)
 }
 
 /* One row as characters for ncurses: a wide one stands once, for its two columns. */
-static void push_row(struct term *t, const struct pane_cell *cell, int row, int cols)
+static void push_row(struct ui_term *t, const struct pane_cell *cell, int row, int cols)
 {
 	zw_autofree cchar_t *out = zw_xcalloc((size_t)cols, sizeof(*out));
 	int n = 0;
 
 	for (int col = 0; col < cols; col++) {
-		wchar_t text[CCHARW_MAX + 1] = {0};
+		wchar_t text[PANE_CLUSTER_MAX + 1] = {0};
 		int pair = pair_of(t, colour(t, cell[col].fg), colour(t, cell[col].bg));
 
 		if (cell[col].width == 0)
 			continue;
-		for (int i = 0; i < CCHARW_MAX && i < PANE_CLUSTER_MAX && cell[col].cp[i] != 0; i++)
+		for (int i = 0; i < PANE_CLUSTER_MAX && cell[col].cp[i] != 0; i++)
 			text[i] = (wchar_t)cell[col].cp[i];
 		if (text[0] == 0)
 			text[0] = L' ';
@@ -670,7 +670,7 @@ static void push_row(struct term *t, const struct pane_cell *cell, int row, int 
 	mvwadd_wchnstr(stdscr, row, 0, out, n);
 }
 
-static bool push_rows(struct term *t, const struct draw_grid *grid)
+static bool push_rows(struct ui_term *t, const struct draw_grid *grid)
 {
 	size_t row_b = (size_t)grid->cols * sizeof(*grid->cell);
 
@@ -688,7 +688,7 @@ static bool push_rows(struct term *t, const struct draw_grid *grid)
 }
 
 /* Moves ncurses' bytes from the memory file to the queue. */
-static void collect(struct term *t)
+static void collect(struct ui_term *t)
 {
 	off_t len = lseek(t->mem_fd, 0, SEEK_CUR);
 	uint8_t *room = len > 0 ? zw_buf_room(&t->out, (size_t)len) : NULL;
@@ -703,7 +703,7 @@ static void collect(struct term *t)
 	(void)lseek(t->mem_fd, 0, SEEK_SET);
 }
 
-static void say_cursor(struct term *t, const struct term_cursor *c)
+static void say_cursor(struct ui_term *t, const struct term_cursor *c)
 {
 	if (c->shape != t->cursor.shape && !is_console(t))
 		sayf(t, "\033[%d q", c->shape);
@@ -717,7 +717,7 @@ static void say_cursor(struct term *t, const struct term_cursor *c)
 		emergency_update(t);
 }
 
-static bool ensure_size(struct term *t, const struct draw_grid *grid)
+static bool ensure_size(struct ui_term *t, const struct draw_grid *grid)
 {
 	if (grid->rows == t->shown.rows && grid->cols == t->shown.cols)
 		return true;
@@ -725,7 +725,7 @@ static bool ensure_size(struct term *t, const struct draw_grid *grid)
 	return open_screen(t, grid->rows, grid->cols) == 0;
 }
 
-void term_draw(struct term *t, const struct draw_grid *grid, const struct term_cursor *cursor)
+void term_draw(struct ui_term *t, const struct draw_grid *grid, const struct term_cursor *cursor)
 {
 	if (!ensure_size(t, grid))
 		return;
@@ -753,14 +753,14 @@ void term_draw(struct term *t, const struct draw_grid *grid, const struct term_c
 
 /* -- small things ------------------------------------------------------------------------------ */
 
-void term_bell(struct term *t)
+void term_bell(struct ui_term *t)
 {
 	say(t, "\a");
 	flush(t);
 }
 
 /* An OSC string of safe characters only. */
-static void say_osc(struct term *t, int number, const char *text)
+static void say_osc(struct ui_term *t, int number, const char *text)
 {
 	char safe[128];
 
@@ -770,33 +770,33 @@ static void say_osc(struct term *t, int number, const char *text)
 	flush(t);
 }
 
-void term_notice(struct term *t, const char *text)
+void term_notice(struct ui_term *t, const char *text)
 {
 	say_osc(t, 9, text);
 }
 
-void term_title(struct term *t, const char *text)
+void term_title(struct ui_term *t, const char *text)
 {
 	say_osc(t, 2, text);
 }
 
-void term_has_sync(struct term *t, bool is_there)
+void term_has_sync(struct ui_term *t, bool is_there)
 {
 	t->has_sync = is_there;
 	emergency_update(t);
 }
 
-void term_has_kitty(struct term *t, bool is_there)
+void term_has_kitty(struct ui_term *t, bool is_there)
 {
 	t->has_kitty = is_there;
 }
 
-void term_probes_done(struct term *t)
+void term_probes_done(struct ui_term *t)
 {
 	t->is_probing = false;
 }
 
-void term_read_pause(struct term *t, bool is_paused)
+void term_read_pause(struct ui_term *t, bool is_paused)
 {
 	t->is_paused = is_paused;
 	io_want(t);

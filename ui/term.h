@@ -16,7 +16,7 @@
 #include "src/ev/ev.h"
 #include "ui/draw.h"
 
-struct term;
+struct ui_term;
 
 /** Modes of the keyboard and mouse that are the agent's business while it has the keys. */
 struct term_modes {
@@ -54,40 +54,40 @@ bool term_colour_is_wanted(void);
  *          ECMA-48 family
  */
 int term_new(struct zev_loop *loop, int tty_fd, bool has_colour, const struct term_host *host,
-	     struct term **ret);
+	     struct ui_term **ret);
 /** Makes the terminal as it was. NULL is ok. */
-void term_free(struct term *t);
+void term_free(struct ui_term *t);
 /** Async-signal-safe: the same for a process that is about to die. */
 void term_emergency_restore(void);
 
 /** Current size; 24 x 80 where the terminal does not tell. */
-void term_size(const struct term *t, int *ret_rows, int *ret_cols);
+void term_size(const struct ui_term *t, int *ret_rows, int *ret_cols);
 /** Pixels of a cell; 0 = not told. */
-void term_cell_size(const struct term *t, int *ret_width, int *ret_height);
+void term_cell_size(const struct ui_term *t, int *ret_width, int *ret_height);
 
 /** Whether the terminal takes output now: nothing waits to be written. */
-bool term_is_ready(const struct term *t);
+bool term_is_ready(const struct ui_term *t);
 /**
  * Draws what differs from the last frame; only when term_is_ready().
  * @grid  a change of its size starts from a blank screen
  */
-void term_draw(struct term *t, const struct draw_grid *grid, const struct term_cursor *cursor);
+void term_draw(struct ui_term *t, const struct draw_grid *grid, const struct term_cursor *cursor);
 /** Forgets what the screen shows: the next frame draws all. */
-void term_redraw(struct term *t);
+void term_redraw(struct ui_term *t);
 
-void term_set_modes(struct term *t, const struct term_modes *modes);
+void term_set_modes(struct ui_term *t, const struct term_modes *modes);
 /** Bell. */
-void term_bell(struct term *t);
+void term_bell(struct ui_term *t);
 /** A notice by OSC 9 and the window's title; unsafe characters are dropped, @text cut at 120 bytes. */
-void term_notice(struct term *t, const char *text);
-void term_title(struct term *t, const char *text);
+void term_notice(struct ui_term *t, const char *text);
+void term_title(struct ui_term *t, const char *text);
 /** Answer to a probe. */
-void term_has_sync(struct term *t, bool is_there);
-void term_has_kitty(struct term *t, bool is_there);
-void term_probes_done(struct term *t);
+void term_has_sync(struct ui_term *t, bool is_there);
+void term_has_kitty(struct ui_term *t, bool is_there);
+void term_probes_done(struct ui_term *t);
 /** Stops and resumes reading the keyboard. */
-void term_read_pause(struct term *t, bool is_paused);
+void term_read_pause(struct ui_term *t, bool is_paused);
 /** Gives the terminal back, stops the process with SIGTSTP, takes the terminal again. */
-void term_suspend(struct term *t);
+void term_suspend(struct ui_term *t);
 
 #endif

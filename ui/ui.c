@@ -19,7 +19,7 @@
 struct ui {
 	struct zev_loop *loop; /* borrowed */
 	struct ui_core core;
-	struct term *term;
+	struct ui_term *term;
 	struct draw_grid grid;
 	struct zev_timer *frame_timer, *tick_timer, *input_timer;
 	int64_t drawn_ms;

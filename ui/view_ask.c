@@ -219,24 +219,30 @@ static int draw_key(const struct draw_ctx *c, int row, int col, int width, enum 
 static void draw_keys_wide(struct view_ask *v, const struct draw_ctx *c, int row)
 {
 	char then[64];
-	int right = c->cols / 2 - 4;
+	bool is_roomy = c->cols >= 88;
+	int right = is_roomy ? c->cols / 2 - 4 : 30;
 
 	draw_text(c, row, 0, UI_STYLE_KEY, ">");
-	draw_key(c, row, 2, right - 4, UI_CMD_DENY_ONCE, "(Enter)");
+	draw_key(c, row, 2, right - 4, UI_CMD_DENY_ONCE, is_roomy ? "(Enter)" : "");
 	if (!v->ask.is_late)
 		draw_key(c, row, right, 24, UI_CMD_ALLOW_ONCE,
 			 second_step(v, false, then, sizeof(then)));
 	draw_key(c, row + 1, 2, right - 4, UI_CMD_DENY_SESSION, "");
 	draw_key(c, row + 1, right, 24, UI_CMD_ALLOW_SESSION, second_step(v, true, then, sizeof(then)));
-	draw_key(c, row + 2, 2, right - 4, UI_CMD_DENY_NOTE, "for the agent");
+	draw_key(c, row + 2, 2, right - 4, UI_CMD_DENY_NOTE, is_roomy ? "for the agent" : "");
 	draw_text(c, row + 2, right, UI_STYLE_QUIET, "d details   f freeze agent   Esc answer later");
 }
 
-static void draw_keys_narrow(struct view_ask *v, const struct draw_ctx *c, int row)
+/* Two rows or one. */
+static void draw_keys_narrow(struct view_ask *v, const struct draw_ctx *c, int row, int rows)
 {
 	enum pol_risk risk = v->ask.risk;
 	const char *once = risk == POL_RISK_HIGH ? "y once +Enter" : "y allow once";
 
+	if (rows == 1) {
+		draw_fit(c, row, 0, c->cols, UI_STYLE_TEXT, "n deny  y once  s session");
+		return;
+	}
 	draw_text(c, row, 0, UI_STYLE_TEXT, "n deny (Enter)  N session  t with note");
 	if (v->ask.is_late)
 		once = "allow:";
@@ -246,23 +252,25 @@ static void draw_keys_narrow(struct view_ask *v, const struct draw_ctx *c, int r
 		draw_textf(c, row + 1, 0, UI_STYLE_TEXT, "%s  s this session", once);
 }
 
-static void prompt_text(struct view_ask *v, const struct mdl_ask *a, char *out, size_t size)
+static void prompt_text(struct view_ask *v, const struct mdl_ask *a, int width, char *out,
+			size_t size)
 {
-	switch (v->ask.step) {
-	case UI_ASK_CONFIRM:
-		snprintf(out, size, "Allow %s once? Enter allows, any other key goes back", a->title);
-		return;
-	case UI_ASK_WORD:
+	bool is_once = v->ask.scope == ZW_SCOPE_ONCE;
+
+	if (v->ask.step == UI_ASK_CONFIRM)
+		snprintf(out, size, width < 56 ? "Enter allows %s once" : "Enter allows %s once, any other key goes back",
+			 a->title);
+	else if (v->ask.step == UI_ASK_WORD && width < 76)
+		snprintf(out, size, "Type %s + Enter: ", v->ask.word);
+	else if (v->ask.step == UI_ASK_WORD)
 		snprintf(out, size, "Type %s and Enter to allow %s. Enter alone goes back: ", v->ask.word,
-			 v->ask.scope == ZW_SCOPE_ONCE ? "once" : "this session");
-		return;
-	case UI_ASK_NOTE:
-		snprintf(out, size, "Deny, and tell the agent: ");
-		return;
-	case UI_ASK_CHOOSE:
-	default:
+			 is_once ? "once" : "this session");
+	else if (v->ask.step == UI_ASK_NOTE)
+		zw_strlcpy(out, width < 56 ? "Note: " : "Deny, and tell the agent: ", size);
+	else if (width < 34)
+		zw_strlcpy(out, "y/N [N] ", size);
+	else
 		snprintf(out, size, "Allow %s?  y/N  [N] ", a->title);
-	}
 }
 
 static void hint_text(struct view_ask *v, char *out, size_t size)
@@ -279,17 +287,16 @@ static void hint_text(struct view_ask *v, char *out, size_t size)
 			 asleep_ms < 0 || asleep_ms >= 1000 ? 5 : (int)((asleep_ms + 99) / 100));
 }
 
-/* One or two rows: the prompt with the cursor behind it, and what the last key came to. */
-static void draw_prompt(struct view_ask *v, const struct mdl_ask *a, const struct draw_ctx *c,
-			int row, int rows)
+/* The prompt with the cursor behind it, and what the last key came to. */
+static void draw_prompt(struct view_ask *v, const struct mdl_ask *a, const struct draw_ctx *c, int row)
 {
 	char prompt[512], hint[128];
 	int col;
 
-	prompt_text(v, a, prompt, sizeof(prompt));
+	prompt_text(v, a, c->cols, prompt, sizeof(prompt));
 	hint_text(v, hint, sizeof(hint));
-	int hint_w = draw_width(hint), room = c->cols - (rows < 2 && hint_w > 0 ? hint_w + 2 : 0);
-	if (rows < 2 && hint_w > 0 && room < draw_width(prompt) + 2) {
+	int hint_w = draw_width(hint), room = c->cols - (hint_w > 0 ? hint_w + 2 : 0);
+	if (hint_w > 0 && room < draw_width(prompt) + draw_width(v->ask.text) + 1) {
 		prompt[0] = '\0'; /* what just happened is worth more */
 		room = 0;
 	}
@@ -297,7 +304,7 @@ static void draw_prompt(struct view_ask *v, const struct mdl_ask *a, const struc
 	col += draw_fit_end(c, row, col, room - col - 1, UI_STYLE_TEXT, v->ask.text);
 	if (room > 0)
 		ui_core_cursor(v->view.core, c, row, col);
-	draw_right(c, rows < 2 ? row : row + 1, 0, c->cols, UI_STYLE_ASK, hint);
+	draw_right(c, row, 0, c->cols, UI_STYLE_ASK, hint);
 }
 
 /* -- drawing ----------------------------------------------------------------------------------- */
@@ -334,7 +341,7 @@ static void draw_head(struct view_ask *v, const struct mdl_ask *a, const struct 
 
 	clock_text(v, a, clock, sizeof(clock));
 	int clock_w = draw_width(clock);
-	if (c->cols < 60)
+	if (c->cols < 74)
 		clock_w = 0;
 	else
 		draw_text(c, 0, c->cols - clock_w - 2, UI_STYLE_TEXT, clock);
@@ -387,32 +394,37 @@ static void draw_gone(const struct draw_ctx *c, const char *text)
 	draw_fit(&s, 1, 1, s.cols - 2, UI_STYLE_STRONG, text);
 }
 
-/* Rows around the text: head, keys, prompt, bottom. */
+/* Rows around the text, by the room there is. */
 struct sheet {
 	bool is_framed, is_wide;
-	int keys, prompt, gaps, bottom;
+	int above, keys, gap, bottom; /* blank above the text and below it; rows of keys; of the frame */
+	int prompt_gap;
 };
 
 static struct sheet sheet_of(const struct mdl_ask *a, const struct draw_ctx *c)
 {
 	struct sheet s = {.is_framed = a->risk >= POL_RISK_HIGH && c->cols >= 60 && c->rows >= 16,
-			  .is_wide = c->cols >= 76};
+			  .is_wide = c->cols >= 76 && c->rows >= 12};
 
-	s.keys = s.is_wide ? 3 : 2;
-	s.prompt = c->rows >= 16 ? 2 : 1;
-	s.gaps = c->rows >= 24 ? 2 : c->rows >= 20 ? 1 : 0;
+	s.keys = s.is_wide ? 3 : c->rows >= 10 ? 2 : c->rows >= 7 ? 1 : 0;
+	s.above = s.prompt_gap = c->rows >= 26 ? 1 : 0;
+	s.gap = c->rows >= 20 ? 1 : 0;
 	s.bottom = s.is_framed || c->rows >= 20 ? 1 : 0;
 	return s;
+}
+
+static int sheet_rows(const struct sheet *s)
+{
+	return 1 + s->above + s->gap + s->keys + s->prompt_gap + 1 + s->bottom;
 }
 
 static void draw_sheet(struct view_ask *v, const struct mdl_ask *a, const struct draw_ctx *c,
 		       const struct sheet *s)
 {
-	struct draw_ctx in = draw_sub(c, 1, s->is_framed ? 2 : 1, c->rows - 1 - s->bottom,
-				      c->cols - (s->is_framed ? 4 : 2));
-	int rest = s->keys + s->prompt + (s->gaps > 1 ? 2 : s->gaps);
-	struct draw_ctx text = draw_sub(&in, s->gaps > 1 ? 1 : 0, 0,
-					in.rows - rest, in.cols);
+	int margin = s->is_framed ? 2 : c->cols >= 30 ? 1 : 0;
+	struct draw_ctx in = draw_sub(c, 1, margin, c->rows - 1 - s->bottom, c->cols - 2 * margin);
+	struct draw_ctx text = draw_sub(&in, s->above, 0, c->rows - sheet_rows(s), in.cols);
+	int prompt = in.rows - 1, keys = prompt - s->prompt_gap - s->keys;
 
 	if (s->is_framed)
 		draw_frame(c, frame_line(a->risk), frame_style(a->risk));
@@ -422,12 +434,11 @@ static void draw_sheet(struct view_ask *v, const struct mdl_ask *a, const struct
 		draw_hline(c, c->rows - 1, 0, c->cols, frame_line(a->risk), frame_style(a->risk));
 	draw_head(v, a, c);
 	draw_text_lines(v, &text);
-	int row = in.rows - s->prompt - s->keys;
 	if (s->is_wide)
-		draw_keys_wide(v, &in, row);
-	else
-		draw_keys_narrow(v, &in, row);
-	draw_prompt(v, a, &in, in.rows - s->prompt, s->prompt);
+		draw_keys_wide(v, &in, keys);
+	else if (s->keys > 0)
+		draw_keys_narrow(v, &in, keys, s->keys);
+	draw_prompt(v, a, &in, prompt);
 }
 
 static void ask_draw(struct view *view, const struct draw_ctx *all)
@@ -441,9 +452,8 @@ static void ask_draw(struct view *view, const struct draw_ctx *all)
 		return;
 	}
 	struct sheet s = sheet_of(a, all);
-	int margin = s.is_framed && all->cols >= 90 ? 2 : 0;
-	int around = 1 + s.bottom + s.keys + s.prompt + (s.gaps > 1 ? 2 : s.gaps);
-	int width = all->cols - 2 * margin - (s.is_framed ? 4 : 2);
+	int margin = s.is_framed && all->cols >= 90 ? 2 : 0, around = sheet_rows(&s);
+	int width = all->cols - 2 * margin - (s.is_framed ? 4 : all->cols >= 30 ? 2 : 0);
 	text_fit(v, a, width, all->rows - around > 1 ? all->rows - around : 1);
 	int rows = v->n_lines + around < all->rows ? v->n_lines + around : all->rows;
 	if (v->scroll > v->n_lines - (rows - around))

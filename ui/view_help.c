@@ -13,7 +13,8 @@ struct help_line {
 
 struct view_help {
 	struct view view;
-	int scroll, n, height;
+	int scroll, n, height, max;
+	int split; /* first line of the second column */
 	struct help_line line[LINES_MAX];
 };
 
@@ -40,30 +41,20 @@ static void fill(struct view_help *v)
 	add_section(v, "AFTER Ctrl-]", UI_SECTION_PREFIX);
 	v->line[v->n - 1] = (struct help_line){"Ctrl-]", "send Ctrl-] to the agent"};
 	add(v, "", "");
-	add_section(v, "IN A QUESTION", UI_SECTION_ASK);
 	add_section(v, "IN A LIST", UI_SECTION_LIST);
+	v->split = v->n;
+	add_section(v, "IN A QUESTION", UI_SECTION_ASK);
 	add_section(v, "IN THE LIST OF QUESTIONS", UI_SECTION_WAIT);
 	add(v, NULL, "WORDS (colour only repeats them)");
 	add(v, "allow", "green: let through");
 	add(v, "auto", "both ends are inside the sandbox");
 	add(v, "DENY", "red: refused");
 	add(v, "ASK", "yellow: waits for you");
-	add(v, "MISS", "nobody answered in time, denied once");
+	add(v, "MISS", "nobody answered: denied once");
 	add(v, "*", "first time here");
 	add(v, "CRITICAL", "control of this computer");
 	add(v, "HIGH", "acts as you");
 	add(v, "low", "limited");
-}
-
-/* Where the second column begins: before the headline that leaves both about equal. */
-static int split_at(const struct view_help *v)
-{
-	int best = v->n;
-
-	for (int i = 1; i < v->n; i++)
-		if (v->line[i].key == NULL && (i > v->n / 2 - 6) && best == v->n)
-			best = i;
-	return best;
 }
 
 static void draw_line(const struct draw_ctx *c, int row, const struct help_line *l)
@@ -72,8 +63,8 @@ static void draw_line(const struct draw_ctx *c, int row, const struct help_line 
 		draw_fit(c, row, 0, c->cols, UI_STYLE_TITLE, l->text);
 		return;
 	}
-	draw_fit(c, row, 2, 16, UI_STYLE_KEY, l->key);
-	draw_fit(c, row, 19, c->cols - 19, UI_STYLE_TEXT, l->text);
+	draw_fit(c, row, 2, 10, UI_STYLE_KEY, l->key);
+	draw_fit(c, row, 13, c->cols - 13, UI_STYLE_TEXT, l->text);
 }
 
 static void draw_column(const struct draw_ctx *c, const struct view_help *v, int from, int to,
@@ -86,8 +77,8 @@ static void draw_column(const struct draw_ctx *c, const struct view_help *v, int
 static void help_draw(struct view *view, const struct draw_ctx *c)
 {
 	struct view_help *v = (struct view_help *)view;
-	struct draw_ctx in = draw_sub(c, 3, 1, c->rows - 3, c->cols - 2);
-	int split = c->cols >= 96 ? split_at(v) : v->n;
+	struct draw_ctx in = draw_sub(c, 2, 1, c->rows - 2, c->cols - 2);
+	int split = c->cols >= 96 ? v->split : v->n;
 	int longest = split > v->n - split ? split : v->n - split;
 
 	view->core->is_cursor_visible = false;
@@ -98,8 +89,8 @@ static void help_draw(struct view *view, const struct draw_ctx *c)
 	draw_fit(c, 1, 1, c->cols - 2, UI_STYLE_TEXT,
 		 "Everything you type goes to the agent, except after Ctrl-]  (also Ctrl-5 or F12).");
 	v->height = in.rows;
-	int max = longest > in.rows ? longest - in.rows : 0;
-	v->scroll = v->scroll > max ? max : v->scroll;
+	v->max = longest > in.rows ? longest - in.rows : 0;
+	v->scroll = v->scroll > v->max ? v->max : v->scroll;
 	struct draw_ctx left = draw_sub(&in, 0, 0, in.rows, split < v->n ? in.cols / 2 : in.cols);
 	draw_column(&left, v, 0, split, v->scroll);
 	if (split < v->n) {
@@ -108,8 +99,6 @@ static void help_draw(struct view *view, const struct draw_ctx *c)
 
 		draw_column(&right, v, split, v->n, v->scroll);
 	}
-	if (v->scroll < max)
-		draw_right(c, c->rows - 1, 0, c->cols - 1, UI_STYLE_ASK, "Space: more");
 }
 
 static enum ui_cmd help_cmd(struct view *view, enum ui_cmd cmd)
@@ -132,8 +121,9 @@ static enum ui_cmd help_cmd(struct view *view, enum ui_cmd cmd)
 
 static const char *help_hints(struct view *view)
 {
-	(void)view;
-	return "Esc back";
+	const struct view_help *v = (const struct view_help *)view;
+
+	return v->scroll < v->max ? "Space more   Esc back" : "Esc back";
 }
 
 static const struct view_ops help_ops = {.name = "help",

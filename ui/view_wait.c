@@ -65,7 +65,7 @@ static void draw_row(struct view_wait *v, const struct draw_ctx *c, int row, siz
 	draw_text(c, row, 8, ui_risk_style(a->risk), zw_risk_word(a->risk));
 	if (is_wide)
 		draw_text(c, row, 17, UI_STYLE_TEXT, a->kind == POL_KIND_SITE ? "net" : "unix");
-	draw_fit(c, row, is_wide ? what + 1 : what + 1, times - who_w - what - 3, UI_STYLE_STRONG, a->title);
+	draw_fit(c, row, what + 1, times - who_w - what - 3, UI_STYLE_STRONG, a->title);
 	if (is_wide) {
 		snprintf(text, sizeof(text), "%.40s(%u)", mdl_proc_name(&a->proc), a->proc.pid);
 		draw_fit(c, row, times - who_w - 1, who_w, UI_STYLE_TEXT, text);
@@ -79,6 +79,19 @@ static void draw_row(struct view_wait *v, const struct draw_ctx *c, int row, siz
 		draw_text(c, row, 0, UI_STYLE_SELECT, ">");
 		ui_core_cursor(v->view.core, c, row, 0);
 	}
+}
+
+static void draw_heads(const struct draw_ctx *c)
+{
+	bool is_wide = c->cols >= 76;
+
+	draw_right(c, 1, 1, 6, UI_STYLE_HEAD, "AGE");
+	draw_text(c, 1, 8, UI_STYLE_HEAD, "RISK");
+	draw_text(c, 1, is_wide ? 22 : 17, UI_STYLE_HEAD, "WHAT");
+	if (is_wide)
+		draw_text(c, 1, c->cols - 34, UI_STYLE_HEAD, "WHO");
+	draw_right(c, 1, c->cols - 14, 5, UI_STYLE_HEAD, "TRIES");
+	draw_text(c, 1, c->cols - 7, UI_STYLE_HEAD, "STATE");
 }
 
 static int draw_wrapped(const struct draw_ctx *c, int row, enum ui_style style, const char *text)
@@ -123,15 +136,16 @@ static void draw_title(struct view_wait *v, const struct draw_ctx *c)
 static void wait_draw(struct view *view, const struct draw_ctx *c)
 {
 	struct view_wait *v = (struct view_wait *)view;
-	int detail = c->rows >= 2 * DETAIL_ROWS ? DETAIL_ROWS : 0, height = c->rows - 1 - detail;
-	struct draw_ctx in = draw_sub(c, 1, 0, height, c->cols);
+	int detail = c->rows >= 2 * DETAIL_ROWS ? DETAIL_ROWS : 0, height = c->rows - 2 - detail;
+	struct draw_ctx in = draw_sub(c, 2, 0, height, c->cols);
 
 	view->core->is_cursor_visible = false;
 	rebuild(v, height > 0 ? (size_t)height : 0);
 	draw_clear(c);
 	draw_title(v, c);
+	draw_heads(c);
 	if (v->n == 0)
-		draw_fit(&in, 1, 1, in.cols - 2, UI_STYLE_QUIET, "Nothing waits.");
+		draw_fit(&in, 0, 1, in.cols - 2, UI_STYLE_QUIET, "Nothing waits.");
 	for (size_t i = v->list.top; i < v->n && (int)(i - v->list.top) < height; i++)
 		draw_row(v, &in, (int)(i - v->list.top), i);
 	if (detail > 0 && v->list.sel < v->n) {
