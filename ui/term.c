@@ -328,7 +328,9 @@ static SCREEN *new_direct_screen(struct ui_term *t)
 
 static int open_screen(struct ui_term *t, int rows, int cols)
 {
-	use_env(FALSE);
+	/* Some entries (linux) name no size, and newterm() on a file fails without one; the true size
+	 * follows. */
+	use_env(TRUE);
 	t->screen = t->is_direct ? new_direct_screen(t) : NULL;
 	if (t->screen == NULL) {
 		t->is_direct = false;
