@@ -73,9 +73,8 @@ tt_wait 'a\.test'
 # zwatch itself
 start
 z=$(zpid)
-inside=$(pgrep -f "curl=|sleep 100" | sort)
 kill -9 "$z"
-gone() { [ -z "$(pgrep -P "$z" 2>/dev/null)" ] && ! pgrep -f "zwatch-init.*$W|$W/docker.sock http" >/dev/null; }
+gone() { [ -z "$(pgrep -P "$z" 2>/dev/null)" ] && ! pgrep -f "^(sh|curl|bwrap|zwatch).*$W" >/dev/null; }
 wait_until 5 gone && echo "ok: nothing of the sandbox lives on" || { bad "processes live on"; pgrep -af "$W"; }
 same "the store is intact" ok "$(sqlite3 "$HOME/.local/state/zwatch/history.db" 'PRAGMA integrity_check')"
 "$zwatch" run -- true </dev/null
