@@ -299,7 +299,8 @@ int main(void)
 				   p.px.fake);
 		listeners_watch(&p, ZEV_READ);
 		zw_send(p.px.chan, px_ready, .unused = 0);
-		zev_run(p.px.loop);
+		if (!zw_chan_is_over(p.px.chan))
+			zev_run(p.px.loop);
 	}
 	int status = p.exit_status;
 	fini(&p);

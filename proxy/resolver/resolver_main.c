@@ -191,7 +191,8 @@ int main(void)
 		}
 		zw_send(r.chan, locked, .how = (uint8_t)how);
 		zw_send(r.chan, res_ready, .unused = 0);
-		zev_run(r.loop);
+		if (!zw_chan_is_over(r.chan))
+			zev_run(r.loop);
 	}
 	int status = r.exit_status;
 	fini(&r);

@@ -330,6 +330,11 @@ size_t zw_chan_n_queued(const struct zw_chan *c)
 	return c->n_queued;
 }
 
+bool zw_chan_is_over(const struct zw_chan *c)
+{
+	return c->error != 0;
+}
+
 int zw_chan_flush(struct zw_chan *c, int timeout_ms)
 {
 	int64_t end_ms = zw_mono_ms() + timeout_ms;

@@ -56,6 +56,9 @@ void zw_chan_cork(struct zw_chan *chan, bool is_corked);
 /** Packets queued and not yet taken by the kernel. */
 size_t zw_chan_n_queued(const struct zw_chan *chan);
 
+/** Whether the channel has ended. Before a loop is run again: on_end may have come already. */
+bool zw_chan_is_over(const struct zw_chan *chan);
+
 /**
  * Writes out the queue, waiting at most @timeout_ms. For the last words before an end.
  * Returns 0 or ZW_E_TIMEOUT, ZW_E_EOF.

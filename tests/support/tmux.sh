@@ -2,10 +2,18 @@
 tmux_name=zw$$
 command -v tmux >/dev/null || skip "tmux is missing"
 
+# tt_end: ends the window and its server, and waits until it is gone
+tt_end() {
+	tmux -L "$tmux_name" kill-server 2>/dev/null || return 0
+	wait_until 5 tt_is_gone
+}
+tt_is_gone() { ! tmux -L "$tmux_name" has-session 2>/dev/null && ! pgrep -f "^tmux -L $tmux_name " >/dev/null; }
+
 # tt_start COLUMNSxROWS COMMAND...: runs it in a new window of this size
 tt_start() {
 	local size=$1
 	shift
+	tt_end
 	tmux -L "$tmux_name" -f /dev/null new-session -d -x "${size%x*}" -y "${size#*x}" -s t \
 		"env TERM=${TT_TERM:-tmux-256color} $*; echo \"[exit \$?]\"; cat"
 	tmux -L "$tmux_name" set -g status off

@@ -11,7 +11,6 @@ zpid() { pgrep -f "^$zwatch run" | head -n 1; }
 child() { pgrep -P "$(zpid)" -f "$1" | head -n 1; }
 
 start() {
-	tmux -L "$tmux_name" kill-server 2>/dev/null
 	rm -f "$W/served"
 	tt_start 100x30 "$zwatch" run -- sh -c "'echo up; read x; curl -sS --max-time 20 --unix-socket $W/docker.sock http://x/_ping; echo curl=\$?; sleep 100'"
 	tt_wait '^up' 15
@@ -52,7 +51,6 @@ done
 
 # proxy and resolver start with the first connection
 start_net() {
-	tmux -L "$tmux_name" kill-server 2>/dev/null
 	tt_start 100x30 "$zwatch" run -- sh -c "'echo up; while read x; do curl -sS -o /dev/null -w %{http_code} --max-time 8 http://a.test/; echo \" curl=\$?\"; done'"
 	tt_wait '^up' 15
 }

@@ -34,7 +34,6 @@ has "site: denied by the user" '"host": ?"example.com"' "$log"
 has "by the user" '"by": ?"user"' "$log"
 printf '%s' "$log" | python3 -m json.tool >/dev/null && echo "ok: log --json is JSON" || bad "log --json is no JSON"
 
-tmux -L "$tmux_name" kill-server
 tt_start 100x30 "$zwatch" history
 tt_wait 'Sessions'
 tt_wait '1 .*zwatch|demo'

@@ -85,16 +85,13 @@ tt_wait '\[exit 7\]'
 
 # Z107: poor locales and terminals
 for env in "LC_ALL=C" "LC_ALL=POSIX" "LC_ALL=xx_YY.UTF-8" "LC_ALL=" ; do
-	tmux -L "$tmux_name" kill-server
 	tt_start 100x30 env "$env" "$zwatch" run -- "sh -c 'locale charmap; sleep 60'"
 	tt_wait 'UTF-8|ANSI' 15
 done
 for term in linux vt100 xterm; do
-	tmux -L "$tmux_name" kill-server
 	TT_TERM=$term tt_start 80x24 "$zwatch" run -- "sh -c 'echo up; sleep 60'"
 	tt_wait '^up' 15
 done
-tmux -L "$tmux_name" kill-server
 TT_TERM=dumb tt_start 80x24 "$zwatch" run -- echo plain
 tt_wait '^plain' 15
 tt_wait '\[exit 0\]'
