@@ -87,12 +87,16 @@ int main(int argc, char **argv)
 {
 	static const char *const plain[] = {
 		"17 The quick brown fox jumps over the lazy dog, 42 times in a row.\r\n",
-		"drwxr-xr-x   2 user group 4096 Jan 01 12:00 some-directory/with/a/long/name.txt\r\n",
+		"drwxr-xr-x   2 user group 4096 Jan 01 12:00 "
+		"some-directory/with/a/long/name.txt\r\n",
 	};
 	static const char *const colour[] = {
-		"\033[38;2;215;119;87mTr\303\274e \342\224\200\342\224\200\342\224\200 \342\234\224 done\033[0m\r\n",
-		"\033[1;35m\346\227\245\346\234\254\350\252\236\033[22m \360\237\216\211 \033[48;5;237m caf\303\251 \033[0m\r\n",
-		"\033[2m\342\224\202\033[0m 12 \033[4mline\033[24m \342\226\210\342\226\210\342\226\210 99\r\n",
+		"\033[38;2;215;119;87mTr\303\274e \342\224\200\342\224\200\342\224\200 "
+		"\342\234\224 done\033[0m\r\n",
+		"\033[1;35m\346\227\245\346\234\254\350\252\236\033[22m \360\237\216\211 "
+		"\033[48;5;237m caf\303\251 \033[0m\r\n",
+		"\033[2m\342\224\202\033[0m 12 \033[4mline\033[24m "
+		"\342\226\210\342\226\210\342\226\210 99\r\n",
 	};
 	size_t len = 0;
 	zw_autofree char *bytes = NULL;

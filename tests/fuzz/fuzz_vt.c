@@ -13,6 +13,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+#define INPUT_MAX_B 4096 /* longer ones find nothing more, only later */
+
 static struct pane_grid grid;
 
 static void text_check(const char *s, size_t max_chars)
@@ -138,6 +140,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 4)
 		return 0;
+	if (size > INPUT_MAX_B)
+		size = INPUT_MAX_B;
 	config.rows = 1 + data[0] % 30;
 	config.cols = 2 + data[1] % 60;
 	seed = data[2];

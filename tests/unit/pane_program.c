@@ -19,14 +19,14 @@
 #include "src/ipc/chan.h"
 #include "ui/pane/grid.h"
 
-#define WAIT_MS   5000
+#define WAIT_MS	  5000
 #define QUIET_MS  120
 #define QUEUE_MAX 64
 
 struct received {
 	enum zw_msg_id id;
 	union zw_msg_any msg; /* its spans are void */
-	char text[64];        /* of a title or note */
+	char text[64];	      /* of a title or note */
 };
 
 struct bed {
@@ -41,6 +41,7 @@ struct bed {
 	size_t n_queued;
 	union zw_msg_any msg; /* the last one taken */
 	char text[64];
+	unsigned locked_how; /* 0 = filtered */
 };
 
 static pid_t pane_start(int fd_control)
@@ -133,6 +134,7 @@ static void setup_send(struct bed *b)
 
 	expect(b, ZW_ID_hello);
 	expect(b, ZW_ID_locked);
+	b->locked_how = b->msg.locked.how;
 	zw_chan_send_fds(b->chan, ZW_ID_pane_setup,
 			 &(struct zw_msg_pane_setup){.rows = 6, .cols = 30, .bg_rgb = 0x0a0b0c},
 			 fds, 2);
@@ -217,6 +219,22 @@ static void frames_until(struct bed *b, unsigned row, const char *text)
 		next(b);
 	}
 	fail_msg("row %u never was %s", row, text);
+}
+
+static void test_pane__is_locked_down(void **state)
+{
+	struct bed *b = *state;
+	zw_autofree char *path = zw_xasprintf("/proc/%d/status", (int)b->pid);
+	zw_autofree char *status = NULL;
+	size_t len;
+
+	assert_int_equal(zw_read_file(path, 65536, &status, &len), 0);
+	if (b->locked_how == 0) {
+		assert_non_null(strstr(status, "NoNewPrivs:\t1"));
+		assert_non_null(strstr(status, "Seccomp:\t2"));
+	} else {
+		print_message("sanitized build: not filtered\n");
+	}
 }
 
 static void test_pane__frame_shows_what_was_printed(void **state)
@@ -362,6 +380,7 @@ static void test_pane__flood_is_parsed_to_its_end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		CASE(test_pane__is_locked_down),
 		CASE(test_pane__frame_shows_what_was_printed),
 		CASE(test_pane__no_second_frame_before_credit),
 		CASE(test_pane__answers_reach_the_program),

@@ -27,7 +27,7 @@
 #include "src/base/utf8.h"
 #include "ui/pane/vt.h"
 
-#define FOLDER     "tests/term"
+#define FOLDER	   "tests/term"
 #define EVENTS_MAX 32
 #define LINE_MAX_B 4096
 
@@ -181,7 +181,7 @@ static void do_row(struct bed *b, const char *rest)
 
 static void cell_show(const struct pane_cell *c, char *out, size_t size)
 {
-	static const char *const name[] = {"bold",    "dim",     "italic", "blink",
+	static const char *const name[] = {"bold",    "dim",	 "italic", "blink",
 					   "reverse", "conceal", "strike", "overline"};
 	size_t n = 0;
 
@@ -286,7 +286,8 @@ static void do_line(struct bed *b, const char *line)
 	rest = line + strlen(verb);
 	if (strcmp(verb, "CASE") == 0) {
 		bed_fresh(b, 5, 20, false);
-	} else if (strcmp(verb, "SIZE") == 0 && sscanf(rest, "%u %u %7s", &rows, &cols, kitty) >= 2) {
+	} else if (strcmp(verb, "SIZE") == 0 &&
+		   sscanf(rest, "%u %u %7s", &rows, &cols, kitty) >= 2) {
 		bed_fresh(b, rows, cols, strcmp(kitty, "kitty") == 0);
 	} else if (strcmp(verb, "RESIZE") == 0 && sscanf(rest, "%u %u", &rows, &cols) == 2) {
 		pane_vt_resize(b->vt, rows, cols);

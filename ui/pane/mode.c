@@ -5,9 +5,8 @@
 
 #include "src/base/mem.h"
 
-#define MOUSE_ANY                                                                                  \
-	(PANE_VT_BIT(MOUSE_CLICK) | PANE_VT_BIT(MOUSE_DRAG) | PANE_VT_BIT(MOUSE_MOVE))
-#define FIXED (PANE_VT_BIT(FIXED_SET) | PANE_VT_BIT(FIXED_RESET))
+#define MOUSE_ANY (PANE_VT_BIT(MOUSE_CLICK) | PANE_VT_BIT(MOUSE_DRAG) | PANE_VT_BIT(MOUSE_MOVE))
+#define FIXED	  (PANE_VT_BIT(FIXED_SET) | PANE_VT_BIT(FIXED_RESET))
 
 enum kind { ANSI, DEC };
 

@@ -14,7 +14,7 @@
 #define PANE_NOTES_MAX 4 /* notifications kept between frames; more are dropped */
 
 struct pane_notes {
-	char *title; /* owned; NULL = no change */
+	char *title;		    /* owned; NULL = no change */
 	char *text[PANE_NOTES_MAX]; /* owned */
 	size_t n_texts;
 	unsigned n_bells, n_clipboards;

@@ -20,7 +20,7 @@ struct pane_pace {
 	int64_t frame_ms;  /* when the last frame went out */
 	int64_t change_ms; /* when the first change since then came, -1 = none */
 	int64_t read_ms;   /* when output was last read */
-	bool is_burst;     /* that was a larger piece */
+	bool is_burst;	   /* that was a larger piece */
 	bool has_credit;   /* the grid is ours to write */
 };
 

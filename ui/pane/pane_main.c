@@ -25,14 +25,14 @@ struct pane {
 	struct zev_loop *loop;
 	struct zw_chan *chan;
 	struct zev_timer *timer; /* for the next frame */
-	struct zev_io *io;       /* of the pty; NULL before pane_setup and after its end */
-	int fd_pty;              /* owned; -1 = none */
-	struct pane_grid *grid;  /* owned mapping; NULL before pane_setup */
+	struct zev_io *io;	 /* of the pty; NULL before pane_setup and after its end */
+	int fd_pty;		 /* owned; -1 = none */
+	struct pane_grid *grid;	 /* owned mapping; NULL before pane_setup */
 	struct pane_vt *vt;
 	struct pane_vt_state shown; /* as of the last frame */
 	struct pane_notes notes;
 	struct pane_pace pace;
-	bool is_eof;      /* the pty has ended */
+	bool is_eof;	  /* the pty has ended */
 	bool is_eof_told; /* and zwatch knows */
 };
 

@@ -15,10 +15,10 @@
 
 #include "src/base/buf.h"
 
-#define PANE_PARAMS_MAX        32
-#define PANE_PARAM_MAX         65535
+#define PANE_PARAMS_MAX	       32
+#define PANE_PARAM_MAX	       65535
 #define PANE_INTERMEDIATES_MAX 2
-#define PANE_STRING_MAX        (64u << 10) /* bytes of an OSC or DCS; longer ones are discarded */
+#define PANE_STRING_MAX	       (64u << 10) /* bytes of an OSC or DCS; longer ones are discarded */
 
 enum pane_parser_state {
 	PANE_PS_GROUND,
@@ -39,13 +39,13 @@ enum pane_parser_state {
 
 /** A control sequence, or the head of a DCS. */
 struct pane_seq {
-	uint8_t prefix;                               /* '<' '=' '>' '?' or 0 */
+	uint8_t prefix;				      /* '<' '=' '>' '?' or 0 */
 	uint8_t intermediate[PANE_INTERMEDIATES_MAX]; /* 0x20 to 0x2f, 0-filled */
-	uint8_t n_intermediates;                      /* more than the maximum: not dispatched */
+	uint8_t n_intermediates;		      /* more than the maximum: not dispatched */
 	uint8_t final;
-	uint8_t n_params;                 /* at most PANE_PARAMS_MAX; an empty list counts 0 */
-	uint16_t param[PANE_PARAMS_MAX];  /* clamped to PANE_PARAM_MAX; left out = 0 */
-	uint32_t is_sub;                  /* bit i: a colon stood before param[i] */
+	uint8_t n_params;		 /* at most PANE_PARAMS_MAX; an empty list counts 0 */
+	uint16_t param[PANE_PARAMS_MAX]; /* clamped to PANE_PARAM_MAX; left out = 0 */
+	uint32_t is_sub;		 /* bit i: a colon stood before param[i] */
 };
 
 struct pane_parser_ops {
@@ -68,13 +68,13 @@ struct pane_parser {
 	const struct pane_parser_ops *ops; /* borrowed */
 	void *arg;
 	struct pane_seq seq;
-	bool has_digit;  /* the parameter at seq.param[n_params - 1] was begun */
-	bool too_many;   /* parameters or intermediates beyond the maximum */
-	bool string_end; /* ESC came in a string: a backslash completes it */
-	bool too_long;   /* the string went over its maximum */
+	bool has_digit;		       /* the parameter at seq.param[n_params - 1] was begun */
+	bool too_many;		       /* parameters or intermediates beyond the maximum */
+	bool string_end;	       /* ESC came in a string: a backslash completes it */
+	bool too_long;		       /* the string went over its maximum */
 	enum pane_parser_state string; /* which string `string_end` is about */
-	struct zw_buf data;            /* of the string */
-	uint8_t utf8[4];               /* a character cut off by the end of a read */
+	struct zw_buf data;	       /* of the string */
+	uint8_t utf8[4];	       /* a character cut off by the end of a read */
 	uint8_t utf8_len;
 };
 

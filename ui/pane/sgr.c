@@ -57,8 +57,8 @@ static void underline(struct pane_vt_cell *pen, unsigned style)
 static void set_attr(struct pane_vt_cell *pen, unsigned code)
 {
 	static const uint16_t on[10] = {
-		[1] = PANE_ATTR_BOLD,    [2] = PANE_ATTR_DIM,     [3] = PANE_ATTR_ITALIC,
-		[5] = PANE_ATTR_BLINK,   [6] = PANE_ATTR_BLINK,   [7] = PANE_ATTR_REVERSE,
+		[1] = PANE_ATTR_BOLD,	 [2] = PANE_ATTR_DIM,	 [3] = PANE_ATTR_ITALIC,
+		[5] = PANE_ATTR_BLINK,	 [6] = PANE_ATTR_BLINK,	 [7] = PANE_ATTR_REVERSE,
 		[8] = PANE_ATTR_CONCEAL, [9] = PANE_ATTR_STRIKE,
 	};
 

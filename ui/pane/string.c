@@ -145,8 +145,8 @@ static void osc_special_colour(struct pane_vt *vt, unsigned first, struct zw_spa
 
 	for (unsigned i = first - 10; rest.p != NULL && i < ZW_N_ELEMENTS(name); i++)
 		if (zw_span_eq(field(&rest), "?"))
-			reply_colour(vt, name[i],
-				     i == 1 ? vt->config.bg_rgb : vt->config.fg_rgb, by_bel);
+			reply_colour(vt, name[i], i == 1 ? vt->config.bg_rgb : vt->config.fg_rgb,
+				     by_bel);
 }
 
 static void note(struct pane_vt *vt, struct zw_span title, struct zw_span text)

@@ -101,8 +101,8 @@ static void settings_default(struct pane_vt *vt)
 	pane_vt_end_cluster(vt);
 }
 
-struct pane_vt *pane_vt_new(const struct pane_vt_config *config, const struct pane_vt_events *events,
-			    void *arg)
+struct pane_vt *pane_vt_new(const struct pane_vt_config *config,
+			    const struct pane_vt_events *events, void *arg)
 {
 	struct pane_vt *vt = zw_xnew(struct pane_vt);
 
@@ -192,8 +192,8 @@ static void rows_cut(struct pane_vt_screen *s, unsigned old_rows, unsigned rows,
 		s->row[y] = NULL;
 }
 
-static void screen_resize(struct pane_vt *vt, struct pane_vt_screen *s, unsigned rows, unsigned cols,
-			  unsigned n_top)
+static void screen_resize(struct pane_vt *vt, struct pane_vt_screen *s, unsigned rows,
+			  unsigned cols, unsigned n_top)
 {
 	if (rows < vt->rows)
 		rows_cut(s, vt->rows, rows, n_top);
@@ -313,7 +313,9 @@ static void copy_cell(const struct pane_vt_row *row, unsigned x, uint16_t flip,
 
 	*out = (struct pane_cell){
 		.cp = {c->cp},
-		.width = c->half == PANE_VT_WIDE ? 2 : c->half == PANE_VT_TAIL ? 0 : 1,
+		.width = c->half == PANE_VT_WIDE   ? 2
+			 : c->half == PANE_VT_TAIL ? 0
+						   : 1,
 		.underline = c->underline,
 		.attrs = (uint16_t)((c->attrs & ~PANE_VT_ATTR_MORE) ^ flip),
 		.fg = c->fg,

@@ -41,28 +41,28 @@ struct pane_vt_events {
 };
 
 struct pane_vt_config {
-	unsigned rows, cols;       /* clamped to 1 and 2 up to PANE_ROWS_MAX, PANE_COLS_MAX */
-	unsigned cell_w, cell_h;   /* pixels of a cell, for 14t and 16t; 0 = a usual size */
-	uint32_t fg_rgb, bg_rgb;   /* 0xrrggbb, to answer OSC 10 and 11 */
-	bool has_kitty;            /* answer kitty keyboard queries */
+	unsigned rows, cols;	 /* clamped to 1 and 2 up to PANE_ROWS_MAX, PANE_COLS_MAX */
+	unsigned cell_w, cell_h; /* pixels of a cell, for 14t and 16t; 0 = a usual size */
+	uint32_t fg_rgb, bg_rgb; /* 0xrrggbb, to answer OSC 10 and 11 */
+	bool has_kitty;		 /* answer kitty keyboard queries */
 };
 
 /** Everything about the terminal that is not a cell. */
 struct pane_vt_state {
 	unsigned rows, cols;
 	unsigned cursor_row, cursor_col; /* from 0, always inside */
-	uint8_t cursor_shape;            /* DECSCUSR, 0 to 6 */
+	uint8_t cursor_shape;		 /* DECSCUSR, 0 to 6 */
 	uint8_t kitty_flags;
 	uint8_t modify_other_keys; /* 0 to 3 */
-	uint32_t modes;            /* enum pane_mode, or-ed */
+	uint32_t modes;		   /* enum pane_mode, or-ed */
 };
 
 /**
  * @config, @events  config is copied, events borrowed
  * Ownership         caller, pane_vt_free(); NULL is ok there
  */
-struct pane_vt *pane_vt_new(const struct pane_vt_config *config, const struct pane_vt_events *events,
-			    void *arg);
+struct pane_vt *pane_vt_new(const struct pane_vt_config *config,
+			    const struct pane_vt_events *events, void *arg);
 void pane_vt_free(struct pane_vt *vt);
 
 /**

@@ -28,7 +28,7 @@ struct pane_vt_cell {
 	uint32_t cp; /* 0 = blank */
 	uint32_t fg, bg, ul_colour;
 	uint16_t attrs; /* enum pane_attr and PANE_VT_ATTR_MORE */
-	uint8_t half;   /* enum pane_vt_half */
+	uint8_t half;	/* enum pane_vt_half */
 	uint8_t underline;
 };
 
@@ -40,8 +40,8 @@ struct pane_vt_more {
 struct pane_vt_row {
 	struct pane_vt_cell *cell; /* owned; cols of them */
 	struct pane_vt_more *more; /* owned; NULL until a cell needs it, then cols of them */
-	unsigned used;             /* cells from here on are all zero */
-	bool is_wrapped;           /* goes on from the row above */
+	unsigned used;		   /* cells from here on are all zero */
+	bool is_wrapped;	   /* goes on from the row above */
 };
 
 enum pane_vt_charset { PANE_VT_ASCII, PANE_VT_GRAPHIC, PANE_VT_UK };
@@ -61,7 +61,7 @@ struct pane_vt_kitty {
 
 struct pane_vt_screen {
 	struct pane_vt_row *row[PANE_ROWS_MAX]; /* owned */
-	unsigned top, bottom;                   /* scroll margins, both inside */
+	unsigned top, bottom;			/* scroll margins, both inside */
 	struct pane_vt_saved saved;
 	struct pane_vt_kitty kitty;
 };
@@ -104,24 +104,24 @@ struct pane_vt {
 
 	unsigned rows, cols;
 	struct pane_vt_screen screen[2]; /* main, alternate */
-	struct pane_vt_screen *scr;      /* the one shown */
-	unsigned x, y;                   /* x <= cols, y < rows */
-	struct pane_vt_cell pen;         /* cp and half are 0 */
-	uint8_t charset[4];              /* G0 to G3, enum pane_vt_charset */
-	uint8_t gl;                      /* which of them is in use */
+	struct pane_vt_screen *scr;	 /* the one shown */
+	unsigned x, y;			 /* x <= cols, y < rows */
+	struct pane_vt_cell pen;	 /* cp and half are 0 */
+	uint8_t charset[4];		 /* G0 to G3, enum pane_vt_charset */
+	uint8_t gl;			 /* which of them is in use */
 	uint32_t modes;
 	uint8_t cursor_shape;
 	uint8_t modify_other_keys;
 	int64_t sync_since_ms; /* -1 = no block open */
-	int64_t now_ms;        /* of the feed that runs */
+	int64_t now_ms;	       /* of the feed that runs */
 	bool tab[PANE_COLS_MAX];
 
 	struct pane_cluster cluster; /* being printed; width 0 = the last thing was not text */
-	unsigned cluster_x;          /* where it is */
-	bool is_cluster_hidden;      /* it did not fit: wide, at the edge, wrapping off */
+	unsigned cluster_x;	     /* where it is */
+	bool is_cluster_hidden;	     /* it did not fit: wide, at the edge, wrapping off */
 
-	char *title;                        /* owned, NULL = none yet */
-	char *titles[PANE_VT_TITLES_MAX];   /* owned; pushed by CSI 22 t */
+	char *title;			  /* owned, NULL = none yet */
+	char *titles[PANE_VT_TITLES_MAX]; /* owned; pushed by CSI 22 t */
 	unsigned n_titles;
 
 	uint8_t dirty[PANE_ROWS_MAX];

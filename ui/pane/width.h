@@ -38,10 +38,10 @@ struct pane_width pane_width(uint32_t cp);
 /** A grapheme cluster that is being printed. All zero = none. */
 struct pane_cluster {
 	enum pane_gc last; /* class of its last character */
-	uint8_t width;     /* columns so far; 0 = there is no cluster */
-	bool has_pict;     /* a pictograph, then only Extend: ZWJ may join another */
-	bool has_pair;     /* two flag letters are complete */
-	bool is_emoji;     /* the base is one that VS16 widens */
+	uint8_t width;	   /* columns so far; 0 = there is no cluster */
+	bool has_pict;	   /* a pictograph, then only Extend: ZWJ may join another */
+	bool has_pair;	   /* two flag letters are complete */
+	bool is_emoji;	   /* the base is one that VS16 widens */
 };
 
 /**
