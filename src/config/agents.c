@@ -12,7 +12,7 @@
 #include "src/config/json.h"
 
 #define N_AGENTS ZW_N_ELEMENTS(zw_data_agents)
-#define BASE     "base" /* first in the table, and not a name that can be asked for */
+#define BASE	 "base" /* first in the table, and not a name that can be asked for */
 
 const char *const *cfg_agent_names(void)
 {
@@ -42,7 +42,8 @@ static struct cfg_json_doc *parse(const unsigned char *bytes, size_t len)
 	return doc;
 }
 
-static void paths_add(struct cfg_paths *paths, const struct cfg_places *places, const struct cfg_json *v)
+static void paths_add(struct cfg_paths *paths, const struct cfg_places *places,
+		      const struct cfg_json *v)
 {
 	const char *text = v->type == CFG_JSON_STRING ? v->str : cfg_json_text(v, "path", "");
 	const struct cfg_json *file = cfg_json_get(v, "file");
@@ -106,7 +107,8 @@ static void sites_read(struct cfg_agent *a, const struct cfg_json *object)
 }
 
 /* Adds what one file says to a preset. */
-static void agent_read(struct cfg_agent *a, const struct cfg_places *places, const struct cfg_json *object)
+static void agent_read(struct cfg_agent *a, const struct cfg_places *places,
+		       const struct cfg_json *object)
 {
 	const struct cfg_json *env = cfg_json_get(object, "environment");
 	const struct cfg_json *pass = cfg_json_get(object, "pass");
@@ -213,7 +215,8 @@ static void paths_drop_own(struct cfg_paths *paths, const struct cfg_agent *agen
 	paths->n = kept;
 }
 
-void cfg_hidden_paths(const struct cfg_places *places, const struct cfg_agent *agent, struct cfg_paths *ret)
+void cfg_hidden_paths(const struct cfg_places *places, const struct cfg_agent *agent,
+		      struct cfg_paths *ret)
 {
 	const char *own[] = {places->config_dir, places->state_dir};
 	struct cfg_json_doc *doc = parse(zw_data_credentials, zw_data_credentials_len);

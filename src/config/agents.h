@@ -30,15 +30,15 @@ struct cfg_site {
 
 /** A preset; all owned. */
 struct cfg_agent {
-	char *name;    /* "claude" */
-	char *title;   /* "Claude Code" */
-	char *command; /* what to look for in PATH */
-	struct cfg_paths writable;    /* its own folders and files, writable, kept */
-	struct cfg_paths private_;    /* empty and writable inside, gone afterwards (tmpfs) */
+	char *name;		   /* "claude" */
+	char *title;		   /* "Claude Code" */
+	char *command;		   /* what to look for in PATH */
+	struct cfg_paths writable; /* its own folders and files, writable, kept */
+	struct cfg_paths private_; /* empty and writable inside, gone afterwards (tmpfs) */
 	struct cfg_site *sites;
 	size_t n_sites;
-	char **env;    /* NAME=VALUE to set, NULL at the end */
-	char **pass;   /* names of variables to pass on, NULL at the end; a trailing * is a prefix */
+	char **env;  /* NAME=VALUE to set, NULL at the end */
+	char **pass; /* names of variables to pass on, NULL at the end; a trailing * is a prefix */
 };
 
 /**

@@ -44,7 +44,8 @@ static void pattern_take(struct maker *m, unsigned index, bool is_abstract, char
 
 	if (cat->n_patterns == m->patterns_room) {
 		m->patterns_room = m->patterns_room == 0 ? 1024 : m->patterns_room * 2;
-		cat->patterns = zw_xrealloc(cat->patterns, m->patterns_room, sizeof(*cat->patterns));
+		cat->patterns =
+			zw_xrealloc(cat->patterns, m->patterns_room, sizeof(*cat->patterns));
 	}
 	cat->patterns[cat->n_patterns++] = (struct cfg_pattern){index, is_abstract, glob};
 }
@@ -102,7 +103,8 @@ static int add_pattern(struct maker *m, unsigned index, bool is_abstract, const 
 	return 0;
 }
 
-static int add_patterns(struct maker *m, unsigned index, const struct cfg_json *class_v, const char *key)
+static int add_patterns(struct maker *m, unsigned index, const struct cfg_json *class_v,
+			const char *key)
 {
 	const struct cfg_json *list = cfg_json_get(class_v, key);
 	bool is_abstract = strcmp(key, "abstract") == 0;
@@ -120,8 +122,8 @@ static int add_patterns(struct maker *m, unsigned index, const struct cfg_json *
 	return 0;
 }
 
-static const struct cfg_pattern *match(const struct cfg_catalogue *cat, bool is_abstract, const char *name,
-				       size_t len)
+static const struct cfg_pattern *match(const struct cfg_catalogue *cat, bool is_abstract,
+				       const char *name, size_t len)
 {
 	for (size_t i = 0; i < cat->n_patterns; i++) {
 		const struct cfg_pattern *p = &cat->patterns[i];
@@ -218,8 +220,8 @@ static void env_dbus(struct maker *m, unsigned index, const char *value)
 
 		if (equals != NULL) {
 			struct zw_span key = zw_span_n(pair, (size_t)(equals - pair));
-			zw_autofree char *text =
-				dbus_unescape(zw_span_n(equals + 1, (size_t)(p + len - equals - 1)));
+			zw_autofree char *text = dbus_unescape(
+				zw_span_n(equals + 1, (size_t)(p + len - equals - 1)));
 			zw_autofree char *abstract = zw_xasprintf("@%s", text);
 
 			if (zw_span_eq(key, "path"))
@@ -311,7 +313,8 @@ static const char *env_get(char *const *env, const char *name)
 	return NULL;
 }
 
-static int add_environment(struct maker *m, unsigned index, const struct cfg_json *class_v, char *const *env)
+static int add_environment(struct maker *m, unsigned index, const struct cfg_json *class_v,
+			   char *const *env)
 {
 	const struct cfg_json *map = cfg_json_get(class_v, "environment");
 
@@ -322,7 +325,8 @@ static int add_environment(struct maker *m, unsigned index, const struct cfg_jso
 	for (const struct cfg_json *v = map->child; v != NULL; v = v->next) {
 		const char *value = env_get(env, v->key);
 
-		if (v->type != CFG_JSON_STRING || env_read(m, index, v->str, value != NULL ? value : "") < 0)
+		if (v->type != CFG_JSON_STRING ||
+		    env_read(m, index, v->str, value != NULL ? value : "") < 0)
 			return fail(m, v, "nobody knows how to read %.64s", v->key);
 	}
 	return 0;
@@ -337,7 +341,8 @@ static void join_front(struct maker *m)
 		return;
 	cat->patterns =
 		zw_xrealloc(cat->patterns, cat->n_patterns + m->n_front, sizeof(*cat->patterns));
-	memmove(cat->patterns + m->n_front, cat->patterns, cat->n_patterns * sizeof(*cat->patterns));
+	memmove(cat->patterns + m->n_front, cat->patterns,
+		cat->n_patterns * sizeof(*cat->patterns));
 	memcpy(cat->patterns, m->front, m->n_front * sizeof(*m->front));
 	cat->n_patterns += m->n_front;
 }
@@ -390,7 +395,8 @@ static int read_class(struct maker *m, const struct cfg_json *v, struct cfg_clas
 static int read_classes(struct maker *m, char *const *env)
 {
 	struct cfg_catalogue *cat = m->cat;
-	const struct cfg_json *root = cfg_json_root(cat->doc), *list = cfg_json_get(root, "classes");
+	const struct cfg_json *root = cfg_json_root(cat->doc),
+			      *list = cfg_json_get(root, "classes");
 	unsigned index = 0;
 	int code = 0;
 
@@ -413,8 +419,9 @@ static int read_classes(struct maker *m, char *const *env)
 	return code;
 }
 
-int cfg_catalogue_parse(const char *text, size_t len, const struct cfg_places *places, char *const *env,
-			struct cfg_catalogue **ret, struct cfg_json_error *ret_error)
+int cfg_catalogue_parse(const char *text, size_t len, const struct cfg_places *places,
+			char *const *env, struct cfg_catalogue **ret,
+			struct cfg_json_error *ret_error)
 {
 	struct cfg_json_doc *doc = NULL;
 	int code = cfg_json_parse(text, len, &doc, ret_error);
@@ -435,12 +442,13 @@ int cfg_catalogue_parse(const char *text, size_t len, const struct cfg_places *p
 	return 0;
 }
 
-int cfg_catalogue_load(const struct cfg_places *places, char *const *env, struct cfg_catalogue **ret)
+int cfg_catalogue_load(const struct cfg_places *places, char *const *env,
+		       struct cfg_catalogue **ret)
 {
 	struct cfg_json_error error;
 
-	return cfg_catalogue_parse((const char *)zw_data_sockets, zw_data_sockets_len, places, env, ret,
-				   &error);
+	return cfg_catalogue_parse((const char *)zw_data_sockets, zw_data_sockets_len, places, env,
+				   ret, &error);
 }
 
 void cfg_catalogue_free(struct cfg_catalogue *cat)

@@ -18,13 +18,13 @@
 /** A class with its words. All text is plain, one paragraph, owned by the catalogue. */
 struct cfg_class {
 	struct pol_class c;
-	const char *title;  /* noun: "the Docker daemon" */
-	const char *wants;  /* after "docker wants to": "talk to the Docker daemon" */
-	const char *brief;  /* one short sentence for band and list, with a full stop */
-	const char *allow;  /* after "If you allow it: " */
-	const char *safer;  /* what to do instead, "" = nothing known */
-	const char *word;   /* what to type for HIGH and CRITICAL */
-	const char *grants; /* after "PATH grants ": "root-equivalent access to the host system" */
+	const char *title;   /* noun: "the Docker daemon" */
+	const char *wants;   /* after "docker wants to": "talk to the Docker daemon" */
+	const char *brief;   /* one short sentence for band and list, with a full stop */
+	const char *allow;   /* after "If you allow it: " */
+	const char *safer;   /* what to do instead, "" = nothing known */
+	const char *word;    /* what to type for HIGH and CRITICAL */
+	const char *grants;  /* after "PATH grants ": "root-equivalent access to the host system" */
 	const char *through; /* after "Through it the agent can ": for the warning */
 	char *wants_made;    /* holds `wants` when it follows from the title; owned */
 };

@@ -118,8 +118,8 @@ void cfg_free(struct cfg *cfg)
 	if (cfg == NULL)
 		return;
 	struct cfg_items *items[] = {
-		&cfg->dns_upstreams, &cfg->dns_zones,  &cfg->allow_private,   &cfg->allow_write,
-		&cfg->deny_read,     &cfg->allow_read, &cfg->deny_write,      &cfg->prefix_keys,
+		&cfg->dns_upstreams, &cfg->dns_zones,	    &cfg->allow_private, &cfg->allow_write,
+		&cfg->deny_read,     &cfg->allow_read,	    &cfg->deny_write,	 &cfg->prefix_keys,
 		&cfg->redact_flags,  &cfg->redact_patterns,
 	};
 	for (size_t i = 0; i < ZW_N_ELEMENTS(items); i++)
@@ -134,9 +134,15 @@ void cfg_free(struct cfg *cfg)
 	for (size_t i = 0; i < cfg->n_agents; i++)
 		agent_entry_fini(&cfg->agents[i]);
 	void *others[] = {
-		cfg->rules,  cfg->sockets,          cfg->agents,        cfg->local_ports.list,
-		cfg->publish_ports.list, cfg->upstream_proxy,   cfg->notify_command,
-		cfg->project_dir,        cfg->project_file,
+		cfg->rules,
+		cfg->sockets,
+		cfg->agents,
+		cfg->local_ports.list,
+		cfg->publish_ports.list,
+		cfg->upstream_proxy,
+		cfg->notify_command,
+		cfg->project_dir,
+		cfg->project_file,
 	};
 	for (size_t i = 0; i < ZW_N_ELEMENTS(others); i++)
 		free(others[i]);
@@ -213,7 +219,8 @@ static char *find_project_dir(const struct cfg_places *p)
 	do {
 		if (exists_in(dir, ".git"))
 			return dir;
-	} while (go_up(dir) && !cfg_path_within(p->home_real, dir) && !cfg_path_within(p->home, dir));
+	} while (go_up(dir) && !cfg_path_within(p->home_real, dir) &&
+		 !cfg_path_within(p->home, dir));
 	free(dir);
 	return zw_xstrdup(p->start_dir);
 }
@@ -225,7 +232,8 @@ static char *find_project_file(const struct cfg_places *p, const char *project_d
 
 	for (;;) {
 		if (exists_in(dir, CFG_PROJECT_FILE))
-			return zw_xasprintf("%s/%s", strcmp(dir, "/") == 0 ? "" : dir, CFG_PROJECT_FILE);
+			return zw_xasprintf("%s/%s", strcmp(dir, "/") == 0 ? "" : dir,
+					    CFG_PROJECT_FILE);
 		if (strcmp(dir, project_dir) == 0 || !go_up(dir))
 			return NULL;
 	}
@@ -243,12 +251,13 @@ static int open_file(const char *path, const char **ret_why)
 		if (code == -ENOENT && lstat(path, &st) == 0)
 			code = -ELOOP;
 		*ret_why = code == -ENOENT || code == -ENOTDIR ? "there is no such file"
-			   : code == -ELOOP                    ? "a link that leads nowhere"
+			   : code == -ELOOP		       ? "a link that leads nowhere"
 							       : zw_strerror(code);
 		return code;
 	}
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-		*ret_why = S_ISDIR(st.st_mode) ? "a folder, not a settings file" : "not a regular file";
+		*ret_why = S_ISDIR(st.st_mode) ? "a folder, not a settings file"
+					       : "not a regular file";
 		return -EINVAL;
 	}
 	return zw_steal_fd(&fd);
@@ -271,7 +280,8 @@ static void load_file(struct cfg *cfg, const struct cfg_places *places, enum pol
 	}
 	int code = zw_read_fd(fd, CFG_JSON_SIZE_MAX, &text, &len);
 	if (code < 0) {
-		cfg_report_error(report, shown, 0, "cannot read the settings (%s):", zw_strerror(code));
+		cfg_report_error(report, shown, 0,
+				 "cannot read the settings (%s):", zw_strerror(code));
 		return;
 	}
 	cfg_read_text(cfg, places, layer, shown, text, len, report);

@@ -16,7 +16,7 @@
 #include "src/config/report.h"
 #include "src/policy/policy.h"
 
-#define CFG_SYSTEM_FILE  "/etc/zwatch/config.json"
+#define CFG_SYSTEM_FILE	 "/etc/zwatch/config.json"
 #define CFG_PROJECT_FILE ".zwatch.json"
 
 enum cfg_tls_sni { CFG_SNI_MUST_MATCH, CFG_SNI_OPTIONAL };
@@ -63,7 +63,7 @@ struct cfg_socket {
 struct cfg_agent_entry {
 	char *name;
 	char *command;
-	char *preset;          /* name of a preset, "" = base */
+	char *preset;	       /* name of a preset, "" = base */
 	char *import_settings; /* "ask", "on", "off" */
 };
 
@@ -72,9 +72,9 @@ struct cfg {
 	enum pol_mode mode;
 	bool proxy_env;
 	char *upstream_proxy;
-	int tls_sni;       /* enum cfg_tls_sni */
-	int tls_ech;       /* enum cfg_tls_ech */
-	int dns_doh;       /* enum cfg_dns_doh */
+	int tls_sni;	   /* enum cfg_tls_sni */
+	int tls_ech;	   /* enum cfg_tls_ech */
+	int dns_doh;	   /* enum cfg_dns_doh */
 	int allow_sockets; /* enum cfg_allow_sockets */
 	int64_t limit_connections, limit_per_host, limit_new_per_second, limit_header_b;
 	int64_t timeout_resolve_ms, timeout_connect_ms, timeout_header_ms, timeout_tls_hello_ms,
@@ -95,7 +95,7 @@ struct cfg {
 	int history_command_lines; /* enum cfg_command_lines */
 
 	struct cfg_items dns_upstreams; /* checked, as written */
-	struct cfg_items dns_zones;     /* "corp.example=UPSTREAM", one per upstream */
+	struct cfg_items dns_zones;	/* "corp.example=UPSTREAM", one per upstream */
 	struct cfg_items allow_private; /* for pol_private_add() */
 	struct cfg_items allow_write, deny_read, allow_read, deny_write; /* absolute paths */
 	struct cfg_items prefix_keys;
@@ -111,16 +111,17 @@ struct cfg {
 	struct cfg_socket *sockets;
 	size_t n_sockets;
 
-	uint64_t keys_set;  /* bit per row of keys.def: some layer has set it */
-	char *project_dir;  /* where the project begins: folder of .zwatch.json, git root or start_dir */
+	uint64_t keys_set; /* bit per row of keys.def: some layer has set it */
+	char *project_dir; /* where the project begins: folder of .zwatch.json, git root or start_dir */
 	char *project_file; /* "" = none */
 };
 
 /** What to read. */
 struct cfg_source {
 	const char *system_file; /* NULL = CFG_SYSTEM_FILE */
-	const char *user_file;   /* --config or $ZWATCH_CONFIG: must be there; NULL = the usual place */
-	bool no_project;         /* --no-project */
+	const char
+		*user_file; /* --config or $ZWATCH_CONFIG: must be there; NULL = the usual place */
+	bool no_project;    /* --no-project */
 };
 
 /** Every default, no rule. @project_dir NULL = start_dir. Ownership: cfg_free(). */
@@ -149,14 +150,14 @@ void cfg_read_text(struct cfg *cfg, const struct cfg_places *places, enum pol_la
 
 /** Options of this run. */
 enum cfg_option {
-	CFG_OPT_MODE,       /* --mode WORD */
-	CFG_OPT_ALLOW,      /* --allow HOST[:PORT] */
-	CFG_OPT_DENY,       /* --deny HOST[:PORT] */
+	CFG_OPT_MODE,	    /* --mode WORD */
+	CFG_OPT_ALLOW,	    /* --allow HOST[:PORT] */
+	CFG_OPT_DENY,	    /* --deny HOST[:PORT] */
 	CFG_OPT_ALLOW_UNIX, /* --allow-unix PATH */
-	CFG_OPT_RO,         /* --ro PATH */
-	CFG_OPT_RW,         /* --rw PATH */
-	CFG_OPT_HIDE,       /* --hide PATH */
-	CFG_OPT_HOLD,       /* --hold SECONDS */
+	CFG_OPT_RO,	    /* --ro PATH */
+	CFG_OPT_RW,	    /* --rw PATH */
+	CFG_OPT_HIDE,	    /* --hide PATH */
+	CFG_OPT_HOLD,	    /* --hold SECONDS */
 };
 /** Adds one. A bad value becomes an error in @report, with the option as its file. */
 void cfg_option(struct cfg *cfg, const struct cfg_places *places, enum cfg_option option,
@@ -204,8 +205,8 @@ struct cfg_key {
 	const char *type;     /* "DURATION" … as in keys.def */
 	const char *choices;
 	const char *help;
-	bool is_now;          /* in force in this release */
-	bool is_narrow;       /* may stand in a project file */
+	bool is_now;	/* in force in this release */
+	bool is_narrow; /* may stand in a project file */
 };
 /** All keys in the table's order; static storage. */
 const struct cfg_key *cfg_keys(size_t *ret_n);

@@ -54,11 +54,12 @@ enum { LAYER_WIDENS, LAYER_NARROWS };
 
 #define CFG_OTHER(path, kind, text)
 #define CFG_MOVED(path, right)
-#define CFG_KEY(path, type, member, fallback, low, high, choices, use, project, help)              \
-	{{path, fallback, #type, choices, help, USE_##use == USE_NOW, LAYER_##project == LAYER_NARROWS}, \
-	 TYPE_##type,                                                                              \
-	 offsetof(struct cfg, member),                                                             \
-	 low,                                                                                      \
+#define CFG_KEY(path, type, member, fallback, low, high, choices, use, project, help) \
+	{{path, fallback, #type, choices, help, USE_##use == USE_NOW,                 \
+	  LAYER_##project == LAYER_NARROWS},                                          \
+	 TYPE_##type,                                                                 \
+	 offsetof(struct cfg, member),                                                \
+	 low,                                                                         \
 	 high},
 static const struct row rows[] = {
 #include "src/config/keys.def"
@@ -129,10 +130,12 @@ static void *member(struct rd *r)
 
 static void wrong_type(struct rd *r, const struct cfg_json *v, const char *expected)
 {
-	FAIL(r, "`%s` must be %s, not %s.", leaf(r->row->key.path), expected, cfg_json_type_word(v->type));
+	FAIL(r, "`%s` must be %s, not %s.", leaf(r->row->key.path), expected,
+	     cfg_json_type_word(v->type));
 }
 
-static bool want(struct rd *r, const struct cfg_json *v, enum cfg_json_type type, const char *expected)
+static bool want(struct rd *r, const struct cfg_json *v, enum cfg_json_type type,
+		 const char *expected)
 {
 	if (v->type == type)
 		return true;
@@ -176,12 +179,15 @@ static int read_choice_word(struct rd *r, const struct cfg_json *v)
 		size_t n = strlen(list);
 
 		snprintf(list + n, sizeof(list) - n, "%s%s",
-			 k == 0 ? "" : words[k + 1] == NULL ? " or " : ", ", words[k]);
+			 k == 0			? ""
+			 : words[k + 1] == NULL ? " or "
+						: ", ",
+			 words[k]);
 	}
 	const char *near = zw_nearest(v->str, words);
 	if (near != NULL)
-		FAIL(r, "`%s` cannot be `%s`, only %s. Did you mean `%s`?", leaf(r->row->key.path), v->str,
-		     list, near);
+		FAIL(r, "`%s` cannot be `%s`, only %s. Did you mean `%s`?", leaf(r->row->key.path),
+		     v->str, list, near);
 	else
 		FAIL(r, "`%s` cannot be `%s`, only %s.", leaf(r->row->key.path), v->str, list);
 	return -1;
@@ -214,8 +220,9 @@ static void read_int(struct rd *r, const struct cfg_json *v)
 	if (!want(r, v, CFG_JSON_NUMBER, "a number without quotes"))
 		return;
 	if (!v->is_integer || v->number < r->row->low || v->number > r->row->high)
-		FAIL(r, "`%s` must be a whole number from %lld to %lld, not %s.", leaf(r->row->key.path),
-		     (long long)r->row->low, (long long)r->row->high, v->str);
+		FAIL(r, "`%s` must be a whole number from %lld to %lld, not %s.",
+		     leaf(r->row->key.path), (long long)r->row->low, (long long)r->row->high,
+		     v->str);
 	else
 		*(int64_t *)member(r) = v->number;
 }
@@ -249,7 +256,8 @@ static void read_quantity(struct rd *r, const struct cfg_json *v, const char *ex
 
 static void read_duration(struct rd *r, const struct cfg_json *v)
 {
-	read_quantity(r, v, "a time such as \"500ms\", \"5s\", \"2m\", \"1h\" or \"0\"", cfg_parse_duration);
+	read_quantity(r, v, "a time such as \"500ms\", \"5s\", \"2m\", \"1h\" or \"0\"",
+		      cfg_parse_duration);
 }
 
 static void read_size(struct rd *r, const struct cfg_json *v)
@@ -262,7 +270,8 @@ static void read_arm(struct rd *r, const struct cfg_json *v)
 	if (v->type == CFG_JSON_STRING && strcmp(v->str, "second-key") == 0)
 		*(int64_t *)member(r) = CFG_ARM_SECOND_KEY;
 	else
-		read_quantity(r, v, "a time such as \"500ms\", or \"second-key\"", cfg_parse_duration);
+		read_quantity(r, v, "a time such as \"500ms\", or \"second-key\"",
+			      cfg_parse_duration);
 }
 
 static void read_flood(struct rd *r, const struct cfg_json *v)
@@ -286,14 +295,16 @@ static void read_text(struct rd *r, const struct cfg_json *v)
 	if (!want(r, v, CFG_JSON_STRING, "text in quotes"))
 		return;
 	if (strlen(v->str) > (size_t)r->row->high)
-		FAIL(r, "`%s` is longer than %lld bytes.", leaf(r->row->key.path), (long long)r->row->high);
+		FAIL(r, "`%s` is longer than %lld bytes.", leaf(r->row->key.path),
+		     (long long)r->row->high);
 	else
 		set_text(r, v->str);
 }
 
 static void read_proxy(struct rd *r, const struct cfg_json *v)
 {
-	static const char expected[] = "\"http://host:port\", \"socks5://host:port\", \"env\" or \"\"";
+	static const char expected[] =
+		"\"http://host:port\", \"socks5://host:port\", \"env\" or \"\"";
 	struct pol_host host;
 	uint64_t port;
 
@@ -332,8 +343,8 @@ static void each_text(struct rd *r, const struct cfg_json *v, const char *expect
 		if (e->type == CFG_JSON_STRING)
 			take(r, e->str);
 		else
-			FAIL(r, "an entry of `%s` must be text in quotes, not %s.", leaf(r->row->key.path),
-			     cfg_json_type_word(e->type));
+			FAIL(r, "an entry of `%s` must be text in quotes, not %s.",
+			     leaf(r->row->key.path), cfg_json_type_word(e->type));
 	}
 }
 
@@ -364,7 +375,8 @@ static void take_socket(struct rd *r, const char *s)
 
 static void read_sockets(struct rd *r, const struct cfg_json *v)
 {
-	each_text(r, v, "a list of the sockets you need, each by its path [\"/run/x.sock\"]", take_socket);
+	each_text(r, v, "a list of the sockets you need, each by its path [\"/run/x.sock\"]",
+		  take_socket);
 }
 
 static void read_ports(struct rd *r, const struct cfg_json *v)
@@ -417,9 +429,11 @@ static void read_upstreams(struct rd *r, const struct cfg_json *v)
 	/* Their order matters, so a layer's list replaces the one below. */
 	cfg_items_clear(member(r));
 	if (v->type == CFG_JSON_ARRAY && v->n == 0)
-		FAIL(r, "`upstreams` is empty: no name could be looked up. \"system\" takes the machine's own.");
+		FAIL(r, "`upstreams` is empty: no name could be looked up. \"system\" takes the "
+			"machine's own.");
 	else
-		each_text(r, v, "a list of resolvers, such as [\"tls://9.9.9.9#dns.quad9.net\"]", take_upstream);
+		each_text(r, v, "a list of resolvers, such as [\"tls://9.9.9.9#dns.quad9.net\"]",
+			  take_upstream);
 }
 
 static void take_path(struct rd *r, const char *s)
@@ -495,7 +509,8 @@ static void apply_reason(struct rd *r, const struct cfg_json *v)
 		}
 	}
 	if (!is_used)
-		FAIL(r, "`%s` in `deniedDomainReasons` is not an entry of `deniedDomains`.", v->key);
+		FAIL(r, "`%s` in `deniedDomainReasons` is not an entry of `deniedDomains`.",
+		     v->key);
 }
 
 static void read_zones(struct rd *r, const struct cfg_json *v)
@@ -510,7 +525,8 @@ static void read_zones(struct rd *r, const struct cfg_json *v)
 
 		r->w.line = m->line;
 		if (cfg_site_to_ascii(m->key, &ascii, &why) < 0 ||
-		    pol_host_parse(ascii, strlen(ascii), &host) < 0 || host.addr.family != POL_FAMILY_NONE) {
+		    pol_host_parse(ascii, strlen(ascii), &host) < 0 ||
+		    host.addr.family != POL_FAMILY_NONE) {
 			FAIL(r, "`%s` in `zones` is no domain name.", m->key);
 			continue;
 		}
@@ -522,7 +538,8 @@ static void read_zones(struct rd *r, const struct cfg_json *v)
 			r->w.line = e->line;
 			if (e->type != CFG_JSON_STRING || cfg_check_upstream(e->str, &why) < 0) {
 				FAIL(r, "a resolver of zone `%s` is none: %s.", m->key,
-				     e->type == CFG_JSON_STRING ? why : "it must be text in quotes");
+				     e->type == CFG_JSON_STRING ? why
+								: "it must be text in quotes");
 				continue;
 			}
 			zw_autofree char *item = zw_xasprintf("%s=%s", host.name, e->str);
@@ -554,15 +571,18 @@ static void read_agent(struct rd *r, const struct cfg_json *v)
 		    strcmp(m->key, names[2]) != 0)
 			unknown_key(r, m->key, names);
 		else if (m->type != CFG_JSON_STRING)
-			FAIL(r, "`%s` must be text in quotes, not %s.", m->key, cfg_json_type_word(m->type));
+			FAIL(r, "`%s` must be text in quotes, not %s.", m->key,
+			     cfg_json_type_word(m->type));
 		else if (m->key[0] == 'i' && strcmp(import_settings, "ask") != 0 &&
 			 strcmp(import_settings, "on") != 0 && strcmp(import_settings, "off") != 0)
-			FAIL(r, "`importSettings` cannot be `%s`, only ask, on or off.", import_settings);
+			FAIL(r, "`importSettings` cannot be `%s`, only ask, on or off.",
+			     import_settings);
 		else if (m->key[0] == 'p' && preset[0] != '\0' && !cfg_agent_is_known(preset)) {
 			const char *near = zw_nearest(preset, cfg_agent_names());
 
-			FAIL(r, "there is no preset `%s`.%s%s%s", preset, near != NULL ? " Did you mean `" : "",
-			     near != NULL ? near : "", near != NULL ? "`?" : "");
+			FAIL(r, "there is no preset `%s`.%s%s%s", preset,
+			     near != NULL ? " Did you mean `" : "", near != NULL ? near : "",
+			     near != NULL ? "`?" : "");
 		}
 	}
 	if (r->w.report->n_errors > before)
@@ -578,15 +598,17 @@ static void read_agent(struct rd *r, const struct cfg_json *v)
 
 static void read_agents(struct rd *r, const struct cfg_json *v)
 {
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+	static const char letters[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
 
 	if (!want(r, v, CFG_JSON_OBJECT, "a section {\"name\": {\"command\": \"..\"}}"))
 		return;
 	for (const struct cfg_json *m = v->child; m != NULL; m = m->next) {
 		r->w.line = m->line;
-		if (m->key[0] == '\0' || m->key[0] == '-' || strspn(m->key, letters) != strlen(m->key) ||
-		    strlen(m->key) > 32)
-			FAIL(r, "`%s` cannot be the name of an agent: letters, digits, - _ . only.", m->key);
+		if (m->key[0] == '\0' || m->key[0] == '-' ||
+		    strspn(m->key, letters) != strlen(m->key) || strlen(m->key) > 32)
+			FAIL(r, "`%s` cannot be the name of an agent: letters, digits, - _ . only.",
+			     m->key);
 		else if (m->type != CFG_JSON_OBJECT)
 			FAIL(r, "agent `%s` must be a section { }, not %s.", m->key,
 			     cfg_json_type_word(m->type));
@@ -633,7 +655,8 @@ static void read_row(struct rd *r, size_t index, const struct cfg_json *v)
 
 	r->row = &rows[index];
 	if (r->w.layer == POL_LAYER_PROJECT && !r->row->key.is_narrow) {
-		NOTE(r, "`%s` has no effect in a project file: a project can only narrow.", r->row->key.path);
+		NOTE(r, "`%s` has no effect in a project file: a project can only narrow.",
+		     r->row->key.path);
 		return;
 	}
 	if (types[r->row->type].is_added && !r->is_default && (r->w.cfg->keys_set & bit) == 0)
@@ -654,13 +677,16 @@ void cfg_read_defaults(struct cfg *cfg, const struct cfg_places *places)
 	for (size_t i = 0; i < ZW_N_ELEMENTS(rows); i++) {
 		struct cfg_json_doc *doc = NULL;
 		struct cfg_json_error error;
-		struct cfg_json text = {.type = CFG_JSON_STRING, .str = rows[i].key.fallback};
+		const char *fallback = rows[i].key.fallback;
+		struct cfg_json text = {.type = CFG_JSON_STRING, .str = fallback};
 
 		if (types[rows[i].type].is_text) {
 			read_row(&r, i, &text);
 			continue;
 		}
-		int code = cfg_json_parse(rows[i].key.fallback, strlen(rows[i].key.fallback), &doc, &error);
+		if (strcmp(fallback, "[]") == 0 || strcmp(fallback, "{}") == 0)
+			continue;
+		int code = cfg_json_parse(fallback, strlen(fallback), &doc, &error);
 		assert(code == 0);
 		read_row(&r, i, cfg_json_root(doc));
 		cfg_json_free(doc);
@@ -701,7 +727,8 @@ static size_t section_names(const char *prefix, char names[][64], const char **l
 }
 
 /* A key that no row has: one of another program, one at the wrong place, or a slip of the pen. */
-static void read_stranger(struct rd *r, const char *prefix, const char *path, const struct cfg_json *v)
+static void read_stranger(struct rd *r, const char *prefix, const char *path,
+			  const struct cfg_json *v)
 {
 	char names[ZW_N_ELEMENTS(rows)][64];
 	const char *list[ZW_N_ELEMENTS(rows) + 1];
@@ -763,7 +790,8 @@ static void read_section(struct rd *r, const char *prefix, const struct cfg_json
 		else if (!is_section(path))
 			read_stranger(r, prefix, path, v);
 		else if (v->type != CFG_JSON_OBJECT)
-			FAIL(r, "`%s` must be a section { }, not %s.", v->key, cfg_json_type_word(v->type));
+			FAIL(r, "`%s` must be a section { }, not %s.", v->key,
+			     cfg_json_type_word(v->type));
 		else {
 			zw_strlcpy(path + strlen(path), ".", sizeof(path) - strlen(path));
 			read_section(r, path, v);
@@ -779,7 +807,8 @@ void cfg_read_text(struct cfg *cfg, const struct cfg_places *places, enum pol_la
 	struct cfg_json_error error;
 
 	if (cfg_json_parse(text, len, &doc, &error) < 0) {
-		cfg_report_error(report, shown, error.line, "cannot read the settings: %s.", error.text);
+		cfg_report_error(report, shown, error.line, "cannot read the settings: %s.",
+				 error.text);
 		return;
 	}
 	const struct cfg_json *root = cfg_json_root(doc);

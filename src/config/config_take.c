@@ -43,7 +43,8 @@ static const char *socket_fault(const char *text)
 	if (text[0] != '@' && text[strlen(text) - 1] == '/')
 		return "it is a folder; list each socket by its own path";
 	if (strchr("/~$@.", text[0]) == NULL)
-		return "write its path, such as /run/x.sock, ~/x.sock, or @name for an abstract one";
+		return "write its path, such as /run/x.sock, ~/x.sock, or @name for an abstract "
+		       "one";
 	return NULL;
 }
 
@@ -121,7 +122,8 @@ static void take_hold(const struct cfg_where *w, const char *value)
 	if (zw_parse_u64(value, strlen(value), 86400, &seconds) == 0)
 		ms = (int64_t)seconds * 1000;
 	else if (cfg_parse_duration(value, &ms) < 0 || ms > 86400000) {
-		FAIL(w, "`%s` is no time to wait: seconds, or such as 2m; 0 = until answered.", value);
+		FAIL(w, "`%s` is no time to wait: seconds, or such as 2m; 0 = until answered.",
+		     value);
 		return;
 	}
 	w->cfg->hold_site_ms = ms;
@@ -136,18 +138,15 @@ static void take_mode(const struct cfg_where *w, const char *value)
 		return;
 	const char *near = zw_nearest(value, modes);
 	FAIL(w, "there is no mode `%s`, only watch, guard or strict.%s%s%s", value,
-	     near != NULL ? " Did you mean `" : "", near != NULL ? near : "", near != NULL ? "`?" : "");
+	     near != NULL ? " Did you mean `" : "", near != NULL ? near : "",
+	     near != NULL ? "`?" : "");
 }
 
 static const char *const option_words[] = {
-	[CFG_OPT_MODE] = "--mode",
-	[CFG_OPT_ALLOW] = "--allow",
-	[CFG_OPT_DENY] = "--deny",
-	[CFG_OPT_ALLOW_UNIX] = "--allow-unix",
-	[CFG_OPT_RO] = "--ro",
-	[CFG_OPT_RW] = "--rw",
-	[CFG_OPT_HIDE] = "--hide",
-	[CFG_OPT_HOLD] = "--hold",
+	[CFG_OPT_MODE] = "--mode", [CFG_OPT_ALLOW] = "--allow",
+	[CFG_OPT_DENY] = "--deny", [CFG_OPT_ALLOW_UNIX] = "--allow-unix",
+	[CFG_OPT_RO] = "--ro",	   [CFG_OPT_RW] = "--rw",
+	[CFG_OPT_HIDE] = "--hide", [CFG_OPT_HOLD] = "--hold",
 };
 
 /* Paths of options start from where the user stands, not from the project's folder. */

@@ -77,14 +77,16 @@ int cfg_check_key(const char *s)
 	uint64_t n;
 
 	if (s[0] == 'F')
-		return zw_parse_u64(s + 1, strlen(s + 1), 12, &n) == 0 && n > 0 && s[1] != '0' ? 0
-											      : ZW_E_SYNTAX;
+		return zw_parse_u64(s + 1, strlen(s + 1), 12, &n) == 0 && n > 0 && s[1] != '0'
+			       ? 0
+			       : ZW_E_SYNTAX;
 	if ((s[0] != 'C' && s[0] != 'M') || s[1] != '-' || s[2] == '\0' || s[3] != '\0')
 		return ZW_E_SYNTAX;
 	if (s[0] == 'M')
 		return s[2] > 0x20 && s[2] < 0x7f ? 0 : ZW_E_SYNTAX;
 	/* Control with these is a byte of its own; C-m and C-i are Enter and Tab, C-[ is Escape. */
-	return (s[2] >= 'a' && s[2] <= 'z' && strchr("mij", s[2]) == NULL) || strchr("\\]^_@", s[2]) != NULL
+	return (s[2] >= 'a' && s[2] <= 'z' && strchr("mij", s[2]) == NULL) ||
+			       strchr("\\]^_@", s[2]) != NULL
 		       ? 0
 		       : ZW_E_SYNTAX;
 }
@@ -103,12 +105,15 @@ static int check_dot(const char *s, const char **ret_why)
 		return ZW_E_SYNTAX;
 	end += *end == ']';
 	uint64_t port = 853;
-	if (*end == ':' && (zw_parse_u64(end + 1, (size_t)(hash - end - 1), 65535, &port) < 0 || port == 0))
+	if (*end == ':' &&
+	    (zw_parse_u64(end + 1, (size_t)(hash - end - 1), 65535, &port) < 0 || port == 0))
 		return ZW_E_SYNTAX;
 	if (*end != ':' && end != hash)
 		return ZW_E_SYNTAX;
-	if (pol_host_parse(s, (size_t)(end - s), &host) < 0 || host.addr.family == POL_FAMILY_NONE) {
-		*ret_why = "the part before # must be an address, so that no name has to be looked up first";
+	if (pol_host_parse(s, (size_t)(end - s), &host) < 0 ||
+	    host.addr.family == POL_FAMILY_NONE) {
+		*ret_why = "the part before # must be an address, so that no name has to be looked "
+			   "up first";
 		return ZW_E_SYNTAX;
 	}
 	size_t len = strcspn(hash + 1, ";");
@@ -119,7 +124,8 @@ static int check_dot(const char *s, const char **ret_why)
 	for (const char *p = hash + 1 + len; *p == ';'; p += strcspn(p, ";")) {
 		p++;
 		if (!zw_starts_with(p, "pin-sha256=") && !zw_starts_with(p, "ca=/")) {
-			*ret_why = "behind the name only ;pin-sha256=BASE64 and ;ca=/FILE are possible";
+			*ret_why = "behind the name only ;pin-sha256=BASE64 and ;ca=/FILE are "
+				   "possible";
 			return ZW_E_SYNTAX;
 		}
 	}
@@ -147,7 +153,8 @@ int cfg_check_upstream(const char *s, const char **ret_why)
 	s += 8;
 	size_t len = s[0] == '[' ? strcspn(s, "]") + 1 : strcspn(s, ":/");
 	if (len > strlen(s) || pol_host_parse(s, len, &host) < 0) {
-		*ret_why = "https:// must be followed by a host, such as https://dns.quad9.net/dns-query";
+		*ret_why = "https:// must be followed by a host, such as "
+			   "https://dns.quad9.net/dns-query";
 		return ZW_E_SYNTAX;
 	}
 	return 0;

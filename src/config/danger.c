@@ -39,11 +39,12 @@ char *cfg_danger_warning(const struct cfg_class *c, const char *listed, const ch
 	zw_autofree char *from = zw_vis_dup(origin, strlen(origin), SHOWN_MAX);
 	bool is_other = real[0] != '\0' && strcmp(real, shown) != 0;
 
-	return zw_xasprintf("  Security Warning: %s%s%s%s grants %s.\n"
-			    "  Through it the agent can %s. The sandbox cannot protect against that.\n"
-			    "  listed in %s\n",
-			    shown, is_other ? " (real path " : "", is_other ? real : "",
-			    is_other ? ")" : "", c->grants, c->through, from);
+	return zw_xasprintf(
+		"  Security Warning: %s%s%s%s grants %s.\n"
+		"  Through it the agent can %s. The sandbox cannot protect against that.\n"
+		"  listed in %s\n",
+		shown, is_other ? " (real path " : "", is_other ? real : "", is_other ? ")" : "",
+		c->grants, c->through, from);
 }
 
 const char *cfg_danger_question(void)
@@ -59,5 +60,6 @@ bool cfg_danger_is_yes(const char *line)
 	size_t len = strcspn(line, blanks);
 	if (line[len + strspn(line + len, blanks)] != '\0')
 		return false;
-	return (len == 1 && strncasecmp(line, "y", 1) == 0) || (len == 3 && strncasecmp(line, "yes", 3) == 0);
+	return (len == 1 && strncasecmp(line, "y", 1) == 0) ||
+	       (len == 3 && strncasecmp(line, "yes", 3) == 0);
 }

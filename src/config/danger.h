@@ -10,20 +10,20 @@
 #include "src/policy/policy.h"
 
 enum cfg_danger_step {
-	CFG_DANGER_RULES,       /* not listed: the rules decide as ever */
-	CFG_DANGER_REFUSE,      /* a deny of some layer stands */
-	CFG_DANGER_ASK,         /* print the warning, then [y/N] */
-	CFG_DANGER_WARN_OPEN,   /* print the warning, open it for this session, red status line */
-	CFG_DANGER_STOP,        /* do not start the session: exit 4 */
-	CFG_DANGER_OPEN,        /* open it for this session */
+	CFG_DANGER_RULES,     /* not listed: the rules decide as ever */
+	CFG_DANGER_REFUSE,    /* a deny of some layer stands */
+	CFG_DANGER_ASK,	      /* print the warning, then [y/N] */
+	CFG_DANGER_WARN_OPEN, /* print the warning, open it for this session, red status line */
+	CFG_DANGER_STOP,      /* do not start the session: exit 4 */
+	CFG_DANGER_OPEN,      /* open it for this session */
 };
 
 /** What is known when a session starts; one row of the table in `zwatch help warnings`. */
 struct cfg_danger_case {
-	bool is_listed;    /* by explicit path, in settings or by --allow-unix */
-	bool is_denied;    /* by any layer */
+	bool is_listed; /* by explicit path, in settings or by --allow-unix */
+	bool is_denied; /* by any layer */
 	bool has_terminal;
-	bool has_flag;     /* --allow-dangerous-sockets */
+	bool has_flag; /* --allow-dangerous-sockets */
 };
 
 enum cfg_danger_step cfg_danger_decide(const struct cfg_danger_case *c);

@@ -307,7 +307,8 @@ static int check_bytes(const char *p, size_t len, struct cfg_json_error *error)
 		n = zw_utf8_decode((const uint8_t *)p + i, len - i, &cp);
 		if (n < 0 || cp == 0) {
 			error->line = line;
-			zw_strlcpy(error->text, n < 0 ? "not UTF-8" : "not a text file (a zero byte)",
+			zw_strlcpy(error->text,
+				   n < 0 ? "not UTF-8" : "not a text file (a zero byte)",
 				   sizeof(error->text));
 			return ZW_E_SYNTAX;
 		}
@@ -322,7 +323,8 @@ static int check_bytes(const char *p, size_t len, struct cfg_json_error *error)
 			state = BLOCK, opened = line, n = 2;
 		else if (state == STRING && cp == '\\' && next != '\0' && (next & 0x80) == 0)
 			line += next == '\n', n = 2;
-		else if ((state == STRING && (cp == '"' || cp == '\n')) || (state == LINE && cp == '\n'))
+		else if ((state == STRING && (cp == '"' || cp == '\n')) ||
+			 (state == LINE && cp == '\n'))
 			state = PLAIN;
 		else if (state == BLOCK && cp == '*' && next == '/')
 			state = PLAIN, n = 2;
@@ -394,7 +396,8 @@ int cfg_json_parse(const char *text, size_t len, struct cfg_json_doc **ret,
 		memcpy(copy, text, len);
 	copy[len] = '\n';
 	copy[len + 1] = '\0';
-	struct reader r = {.doc = zw_xnew(struct cfg_json_doc), .error = ret_error, .text = copy, .line = 1};
+	struct reader r = {
+		.doc = zw_xnew(struct cfg_json_doc), .error = ret_error, .text = copy, .line = 1};
 	r.yajl = yajl_alloc(&callbacks, NULL, &r);
 	if (r.yajl == NULL)
 		zw_fatal("out of memory");

@@ -62,8 +62,9 @@ static char *below(const char *variable, const char *home, const char *usual)
 {
 	zw_autofree char *base = env_path(variable);
 
-	return base != NULL ? zw_xasprintf("%s/zwatch", base)
-			    : zw_xasprintf("%s/%s/zwatch", strcmp(home, "/") == 0 ? "" : home, usual);
+	return base != NULL
+		       ? zw_xasprintf("%s/zwatch", base)
+		       : zw_xasprintf("%s/%s/zwatch", strcmp(home, "/") == 0 ? "" : home, usual);
 }
 
 int cfg_places_init(struct cfg_places *p)
@@ -111,7 +112,8 @@ static const char *front(const struct cfg_places *p, const char *path, size_t *r
 	for (size_t i = 0; i < ZW_N_ELEMENTS(fronts); i++) {
 		size_t len = strlen(fronts[i].name);
 
-		if (strncmp(path, fronts[i].name, len) == 0 && (path[len] == '/' || path[len] == '\0')) {
+		if (strncmp(path, fronts[i].name, len) == 0 &&
+		    (path[len] == '/' || path[len] == '\0')) {
 			*ret_len = len;
 			return fronts[i].value;
 		}

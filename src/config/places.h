@@ -10,7 +10,7 @@
 
 /** Absolute paths without a trailing slash; owned. */
 struct cfg_places {
-	char *home;        /* $HOME if absolute, else of the password database */
+	char *home;	   /* $HOME if absolute, else of the password database */
 	char *home_real;   /* realpath(3) of it; the same text when there is no link */
 	char *runtime_dir; /* $XDG_RUNTIME_DIR if absolute, else /run/user/UID */
 	char *config_dir;  /* $XDG_CONFIG_HOME/zwatch */

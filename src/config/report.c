@@ -18,6 +18,9 @@ void cfg_report_clear(struct cfg_report *r)
 }
 
 static void add(struct cfg_report *r, int is_error, const char *file, unsigned line,
+		const char *fmt, va_list ap) __attribute__((format(printf, 5, 0)));
+
+static void add(struct cfg_report *r, int is_error, const char *file, unsigned line,
 		const char *fmt, va_list ap)
 {
 	char raw[TEXT_MAX];
@@ -29,7 +32,8 @@ static void add(struct cfg_report *r, int is_error, const char *file, unsigned l
 	struct cfg_error *e = &r->list[r->n++];
 	*e = (struct cfg_error){
 		.is_error = is_error,
-		.file = zw_vis_dup(file != NULL ? file : "", file != NULL ? strlen(file) : 0, TEXT_MAX),
+		.file = zw_vis_dup(file != NULL ? file : "", file != NULL ? strlen(file) : 0,
+				   TEXT_MAX),
 		.line = line,
 		.text = zw_vis_dup(raw, len < 0 ? 0 : strlen(raw), TEXT_MAX),
 	};

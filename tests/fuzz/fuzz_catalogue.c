@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Two inputs in one, a zero byte between: values of the environment, one a line, read with the
- * built-in catalogue; and a catalogue of any bytes. */
+ * Two inputs in one, a zero byte between: values of the environment, one a line, read with a small
+ * catalogue that knows every way to read one; and a catalogue of any bytes. */
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>
@@ -14,11 +14,34 @@ static const struct cfg_places places = {
 	.runtime_dir = (char[]){"/run/user/1000"},
 };
 
+#define CLASS(name, risk, rest)                                                       \
+	"{\"name\": \"" name                                                          \
+	"\", \"title\": \"t\", \"brief\": \"b\", \"allow\": \"a\", \"word\": \"w\", " \
+	"\"risk\": \"" risk "\"" rest "}"
+
+static const char
+	small
+		[] =
+			"{\"classes\": [" CLASS("zwatch", "CRITICAL", ", \"treat\": \"refuse\", \"paths\": [\"$R/zwatch/**\"]") "," CLASS(
+				"docker", "CRITICAL",
+				", \"paths\": [\"/run/docker.sock\"], \"environment\": {\"A\": "
+				"\"url\"}") "," CLASS("middle", "HIGH",
+						      ", \"environment\": {\"B\": \"path\", \"C\": "
+						      "\"comma\", \"D\": \"colon\", "
+						      "\"E\": \"dbus\", \"F\": \"display\", \"G\": "
+						      "\"session\", \"H\": \"wayland\", "
+						      "\"I\": \"under:/x-*/*\"}") "," CLASS("unknow"
+											    "n",
+											    "low",
+											    "") "]"
+												"}";
+
 static void read_environment(char *text)
 {
 	char *env[33];
 	size_t n = 0;
 	struct cfg_catalogue *cat = NULL;
+	struct cfg_json_error error;
 
 	for (char *line = text; line != NULL && n < 32; n++) {
 		env[n] = line;
@@ -27,10 +50,11 @@ static void read_environment(char *text)
 			*line++ = '\0';
 	}
 	env[n] = NULL;
-	int code = cfg_catalogue_load(&places, env, &cat);
+	int code = cfg_catalogue_parse(small, sizeof(small) - 1, &places, env, &cat, &error);
 	assert(code == 0);
 	/* No variable takes these out of their class. */
-	assert(strcmp(cfg_catalogue_find(cat, "/run/user/1000/zwatch/1.sock")->c.name, "zwatch") == 0);
+	assert(strcmp(cfg_catalogue_find(cat, "/run/user/1000/zwatch/1.sock")->c.name, "zwatch") ==
+	       0);
 	assert(cfg_catalogue_find(cat, "/run/docker.sock")->c.risk == POL_RISK_CRITICAL);
 	cfg_catalogue_free(cat);
 }

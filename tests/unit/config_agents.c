@@ -37,7 +37,8 @@ static bool has(char *const *texts, const char *text)
 static void test_presets__are_all_complete(void **state)
 {
 	(void)state;
-	static const char *const known[] = {"claude", "codex", "gemini", "opencode", "aider", "goose", "shell"};
+	static const char *const known[] = {"claude", "codex", "gemini", "opencode",
+					    "aider",  "goose", "shell"};
 
 	for (size_t i = 0; i < ZW_N_ELEMENTS(known); i++)
 		assert_true(cfg_agent_is_known(known[i]));
@@ -50,7 +51,8 @@ static void test_presets__are_all_complete(void **state)
 		for (size_t i = 0; i < a->writable.n; i++)
 			assert_true(zw_starts_with(a->writable.list[i].path, "/home/u/."));
 		for (size_t i = 0; i < a->n_sites; i++) {
-			const struct pol_rule rule = {.kind = POL_KIND_SITE, .pattern = a->sites[i].site};
+			const struct pol_rule rule = {.kind = POL_KIND_SITE,
+						      .pattern = a->sites[i].site};
 
 			assert_int_equal(pol_rule_check(&rule, NULL), 0);
 			assert_true(zw_starts_with(a->sites[i].source, "https://"));
@@ -70,7 +72,8 @@ static void test_presets__are_all_complete(void **state)
 static void test_environment__no_secret_is_passed_to_every_program(void **state)
 {
 	(void)state;
-	static const char *const secrets[] = {"TOKEN", "SECRET", "KEY", "PASSWORD", "AWS_", "GITHUB_"};
+	static const char *const secrets[] = {"TOKEN",	  "SECRET", "KEY",
+					      "PASSWORD", "AWS_",   "GITHUB_"};
 	struct cfg_agent *a = cfg_agent_base(&places);
 
 	for (char **name = a->pass; *name != NULL; name++) {

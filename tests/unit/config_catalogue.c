@@ -81,7 +81,6 @@ static void test_classes__have_their_words(void **state)
 		const struct cfg_class *c = &cat->classes[i];
 		bool is_grave = c->c.risk >= POL_RISK_HIGH;
 
-
 		assert_in_range(strlen(c->brief), 5, 72);
 		assert_in_range(strlen(c->title), 3, 60);
 		assert_in_range(strlen(c->wants), 3, 70);
@@ -99,8 +98,8 @@ static void test_classes__have_their_words(void **state)
 	cfg_catalogue_free(cat);
 }
 
-static void risk_is(const struct cfg_catalogue *cat, const char *name, enum pol_risk risk, enum pol_treat treat,
-		    enum pol_way way, const char *word)
+static void risk_is(const struct cfg_catalogue *cat, const char *name, enum pol_risk risk,
+		    enum pol_treat treat, enum pol_way way, const char *word)
 {
 	const struct cfg_class *c = cfg_catalogue_class(cat, name);
 
@@ -153,8 +152,8 @@ static void test_harmless__only_narrow_patterns(void **state)
 
 		if (cat->classes[p->class_index].c.risk != POL_RISK_HARMLESS)
 			continue;
-		assert_true(strstr(p->glob, "journal") != NULL || strstr(p->glob, "systemd") != NULL ||
-			    strcmp(p->glob, "/dev/log") == 0);
+		assert_true(strstr(p->glob, "journal") != NULL ||
+			    strstr(p->glob, "systemd") != NULL || strcmp(p->glob, "/dev/log") == 0);
 		assert_false(zw_starts_with(p->glob, "*"));
 	}
 	cfg_catalogue_free(cat);
@@ -167,7 +166,8 @@ static void test_environment__leads_to_classes(void **state)
 		(char[]){"SSH_AUTH_SOCK=/home/u/odd/agent"},
 		(char[]){"DOCKER_HOST=unix:///srv/d/docker.sock"},
 		(char[]){"CONTAINER_HOST=tcp://10.0.0.1:2375"},
-		(char[]){"DBUS_SESSION_BUS_ADDRESS=unix:abstract=/x/bus%2d1,guid=ab;unix:path=/x/y"},
+		(char[]){
+			"DBUS_SESSION_BUS_ADDRESS=unix:abstract=/x/bus%2d1,guid=ab;unix:path=/x/y"},
 		(char[]){"DISPLAY=:7.0"},
 		(char[]){"WAYLAND_DISPLAY=odd-0"},
 		(char[]){"TMUX=/srv/t/default,99,0"},
@@ -232,7 +232,8 @@ static void test_environment__hostile_values_are_harmless(void **state)
 	char *env[] = {
 		(char[]){"DOCKER_HOST="},
 		(char[]){"SSH_AUTH_SOCK=relative"},
-		(char[]){"DBUS_SESSION_BUS_ADDRESS=unix:path=,abstract;=;;unix:path=%2;unix:path=/%zz%2"},
+		(char[]){"DBUS_SESSION_BUS_ADDRESS=unix:path=,abstract;=;;unix:path=%2;unix:path=/"
+			 "%zz%2"},
 		(char[]){"DISPLAY=:999999999999"},
 		(char[]){"SESSION_MANAGER=,,:,x:"},
 		(char[]){"TMUX=,"},
@@ -276,16 +277,20 @@ static void test_parse__faults_are_named(void **state)
 		{"{}", "`classes` must be a list"},
 		{"{\"classes\": []}", "`classes` must be a list"},
 		{"{\"classes\": [{}]}", "needs `name`"},
-		{"{\"classes\": [{\"name\": \"x\", \"title\": \"t\", \"brief\": \"b\", \"allow\": \"a\", "
+		{"{\"classes\": [{\"name\": \"x\", \"title\": \"t\", \"brief\": \"b\", \"allow\": "
+		 "\"a\", "
 		 "\"word\": \"w\", \"risk\": \"huge\"}]}",
 		 "risk, treat or way"},
-		{"{\"classes\": [{\"name\": \"x\", \"title\": \"t\", \"brief\": \"b\", \"allow\": \"a\", "
+		{"{\"classes\": [{\"name\": \"x\", \"title\": \"t\", \"brief\": \"b\", \"allow\": "
+		 "\"a\", "
 		 "\"word\": \"w\", \"risk\": \"low\", \"paths\": [\"rel/x\"]}]}",
 		 "begins with"},
-		{"{\"classes\": [{\"name\": \"x\", \"title\": \"t\", \"brief\": \"b\", \"allow\": \"a\", "
+		{"{\"classes\": [{\"name\": \"x\", \"title\": \"t\", \"brief\": \"b\", \"allow\": "
+		 "\"a\", "
 		 "\"word\": \"w\", \"risk\": \"low\", \"environment\": {\"A\": \"odd\"}}]}",
 		 "how to read A"},
-		{"{\"classes\": [{\"name\": \"x\", \"title\": \"t\", \"brief\": \"b\", \"allow\": \"a\", "
+		{"{\"classes\": [{\"name\": \"x\", \"title\": \"t\", \"brief\": \"b\", \"allow\": "
+		 "\"a\", "
 		 "\"word\": \"w\", \"risk\": \"low\"}]}",
 		 "last class must be unknown"},
 	};
@@ -294,7 +299,8 @@ static void test_parse__faults_are_named(void **state)
 		struct cfg_catalogue *cat = NULL;
 		struct cfg_json_error error;
 
-		assert_int_equal(cfg_catalogue_parse(bad[i].text, strlen(bad[i].text), &places, NULL, &cat, &error),
+		assert_int_equal(cfg_catalogue_parse(bad[i].text, strlen(bad[i].text), &places,
+						     NULL, &cat, &error),
 				 ZW_E_CONFIG);
 		assert_null(cat);
 		assert_non_null(strstr(error.text, bad[i].says));

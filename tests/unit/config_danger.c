@@ -62,20 +62,24 @@ static void test_warning__words_of_docker(void **state)
 	(void)state;
 	struct cfg_catalogue *cat = load();
 	const struct cfg_class *docker = cfg_catalogue_find(cat, "/var/run/docker.sock");
-	zw_autofree char *text = cfg_danger_warning(docker, "/var/run/docker.sock", "/run/docker.sock",
-						    "~/.config/zwatch/config.json:9");
+	zw_autofree char *text =
+		cfg_danger_warning(docker, "/var/run/docker.sock", "/run/docker.sock",
+				   "~/.config/zwatch/config.json:9");
 
 	assert_true(cfg_danger_class(docker));
-	assert_string_equal(text,
-			    "  Security Warning: /var/run/docker.sock (real path /run/docker.sock) grants "
-			    "root-equivalent access to the host system.\n"
-			    "  Through it the agent can start a container that mounts your whole disk. The "
-			    "sandbox cannot protect against that.\n"
-			    "  listed in ~/.config/zwatch/config.json:9\n");
+	assert_string_equal(
+		text,
+		"  Security Warning: /var/run/docker.sock (real path /run/docker.sock) grants "
+		"root-equivalent access to the host system.\n"
+		"  Through it the agent can start a container that mounts your whole disk. The "
+		"sandbox cannot protect against that.\n"
+		"  listed in ~/.config/zwatch/config.json:9\n");
 	assert_string_equal(cfg_danger_question(), "  Are you sure? [y/N] ");
-	zw_autofree char *same = cfg_danger_warning(docker, "/run/docker.sock", "/run/docker.sock", "--allow-unix");
+	zw_autofree char *same =
+		cfg_danger_warning(docker, "/run/docker.sock", "/run/docker.sock", "--allow-unix");
 	assert_null(strstr(same, "real path"));
-	zw_autofree char *hostile = cfg_danger_warning(docker, "/run/a\n  Are you sure?", "", "x\x1b[2J");
+	zw_autofree char *hostile =
+		cfg_danger_warning(docker, "/run/a\n  Are you sure?", "", "x\x1b[2J");
 	assert_non_null(strstr(hostile, "/run/a\\n  Are"));
 	assert_null(strchr(hostile, '\x1b'));
 	cfg_catalogue_free(cat);
@@ -100,7 +104,8 @@ static void test_yes__only_a_typed_yes(void **state)
 {
 	(void)state;
 	static const char *const yes[] = {"y", "Y", "yes", "YES\n", " y \r\n"};
-	static const char *const no[] = {"", "\n", "n", "no", "ye", "yess", "y n", "yy", "1", "y\x1b"};
+	static const char *const no[] = {"",	 "\n",	"n",  "no", "ye",
+					 "yess", "y n", "yy", "1",  "y\x1b"};
 
 	for (size_t i = 0; i < ZW_N_ELEMENTS(yes); i++)
 		assert_true(cfg_danger_is_yes(yes[i]));

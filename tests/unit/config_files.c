@@ -48,7 +48,8 @@ static int setup(void **state)
 
 	snprintf(f->root, sizeof(f->root), "/tmp/zwcfgXXXXXX");
 	assert_non_null(mkdtemp(f->root));
-	static const char *const dirs[] = {"home/.config/zwatch", "home/p/.git", "home/p/sub/deep", "etc"};
+	static const char *const dirs[] = {"home/.config/zwatch", "home/p/.git", "home/p/sub/deep",
+					   "etc"};
 	for (size_t i = 0; i < ZW_N_ELEMENTS(dirs); i++) {
 		zw_autofree char *dir = at(f, dirs[i]);
 		assert_int_equal(zw_mkdirs(dir, 0700), 0);
@@ -139,7 +140,8 @@ static void test_Z132_named_file__must_be_there_and_right(void **state)
 	struct fixture *f = *state;
 	zw_autofree char *named = at(f, "home/named.json"), *folder = at(f, "home/p");
 	zw_autofree char *link = at(f, "home/link.json"), *fifo = at(f, "home/fifo");
-	static const char bom_crlf[] = "\xef\xbb\xbf{\r\n  \"mode\": \"strict\",\r\n  \"mod\": 1\r\n}\r\n";
+	static const char bom_crlf[] =
+		"\xef\xbb\xbf{\r\n  \"mode\": \"strict\",\r\n  \"mod\": 1\r\n}\r\n";
 
 	f->source.user_file = named;
 	refuses(f, "there is no such file", "~/named.json");
@@ -147,7 +149,10 @@ static void test_Z132_named_file__must_be_there_and_right(void **state)
 	refuses(f, "the file is empty", "~/named.json:1");
 	put(f, "home/named.json", " \n// nothing\n");
 	refuses(f, "the file is empty", "~/named.json:2");
-	put_n(f, "home/named.json", "\x7f" "ELF\x02\x01\x01\0\0\0\0\0\0\0", 14);
+	put_n(f, "home/named.json",
+	      "\x7f"
+	      "ELF\x02\x01\x01\0\0\0\0\0\0\0",
+	      14);
 	refuses(f, "a zero byte", "~/named.json:1");
 	put_n(f, "home/named.json", "\x89PNG\r\n\x1a\n", 8);
 	refuses(f, "not UTF-8", "~/named.json:1");
@@ -273,7 +278,8 @@ static void test_socket__real_path_behind_a_link(void **state)
 	put(f, "home/real.sock", "");
 	assert_int_equal(symlink(target, link), 0);
 	put(f, "home/.config/zwatch/config.json",
-	    "{\"network\": {\"allowUnixSockets\": [\"~/link.sock\", \"/var/run/docker-zw-test.sock\", "
+	    "{\"network\": {\"allowUnixSockets\": [\"~/link.sock\", "
+	    "\"/var/run/docker-zw-test.sock\", "
 	    "\"@abstract\"]}}");
 	assert_int_equal(load(f), 0);
 	assert_int_equal(f->cfg->n_sockets, 3);
@@ -308,15 +314,19 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_no_file__defaults, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_Z132_named_file__must_be_there_and_right, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_Z132_unreadable_file__refused, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_Z132_usual_file__bad_is_never_no_rules, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_Z132_named_file__must_be_there_and_right,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(test_Z132_unreadable_file__refused, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_Z132_usual_file__bad_is_never_no_rules, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(test_file__too_large, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_project_file__found_upwards_to_the_git_root, setup,
+		cmocka_unit_test_setup_teardown(test_project_file__found_upwards_to_the_git_root,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			test_home_as_git_work_tree__is_not_the_project_below_it, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_socket__real_path_behind_a_link, setup,
 						teardown),
-		cmocka_unit_test_setup_teardown(test_home_as_git_work_tree__is_not_the_project_below_it, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(test_socket__real_path_behind_a_link, setup, teardown),
 		cmocka_unit_test(test_places__from_the_environment),
 	};
 

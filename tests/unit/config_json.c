@@ -120,7 +120,9 @@ static void test_json__bytes_that_are_no_text(void **state)
 	bad("{} // \xc3", 1, "not UTF-8");
 	bad("\xff\xfe{\0}\0", 1, "not UTF-8");
 	bad_n("{\n\0}", 4, ZW_E_SYNTAX, 2, "a zero byte");
-	bad_n("\x7f" "ELF\2\1\1\0\0\0", 10, ZW_E_SYNTAX, 1, "a zero byte");
+	bad_n("\x7f"
+	      "ELF\2\1\1\0\0\0",
+	      10, ZW_E_SYNTAX, 1, "a zero byte");
 	bad("{\"a\": \"x\\u0000y\"}", 1, "zero character");
 	bad("{\"x\\u0000\": 1}", 1, "zero character");
 	bad("{\"a\": \"\\udc00\"}", 1, "half a character");

@@ -78,7 +78,8 @@ static void check_choices(const struct cfg_key *key, const struct cfg_json *v)
 	const struct cfg_json *words = cfg_json_get(v, "enum");
 	zw_autofree char *joined = zw_xstrdup("");
 
-	for (const struct cfg_json *e = words != NULL ? words->child : NULL; e != NULL; e = e->next) {
+	for (const struct cfg_json *e = words != NULL ? words->child : NULL; e != NULL;
+	     e = e->next) {
 		zw_autofree char *before = joined;
 
 		joined = zw_xasprintf("%s%s%s", before, before[0] != '\0' ? "|" : "", e->str);
@@ -129,9 +130,12 @@ static void test_defaults__written_out_change_nothing(void **state)
 {
 	(void)state;
 	const struct cfg_places places = {
-		.home = (char[]){"/home/u"},	   .home_real = (char[]){"/home/u"},
-		.runtime_dir = (char[]){"/run/u"}, .config_dir = (char[]){"/home/u/c"},
-		.state_dir = (char[]){"/home/u/s"}, .start_dir = (char[]){"/home/u/p"},
+		.home = (char[]){"/home/u"},
+		.home_real = (char[]){"/home/u"},
+		.runtime_dir = (char[]){"/run/u"},
+		.config_dir = (char[]){"/home/u/c"},
+		.state_dir = (char[]){"/home/u/s"},
+		.start_dir = (char[]){"/home/u/p"},
 	};
 	size_t n;
 	const struct cfg_key *keys = cfg_keys(&n);
@@ -139,13 +143,15 @@ static void test_defaults__written_out_change_nothing(void **state)
 	struct cfg_report report = {0};
 
 	for (size_t i = 0; i < n; i++) {
-		bool is_quoted = strcmp(keys[i].type, "BOOL") != 0 && strcmp(keys[i].type, "INT") != 0 &&
-				 keys[i].fallback[0] != '[' && keys[i].fallback[0] != '{';
+		bool is_quoted = strcmp(keys[i].type, "BOOL") != 0 &&
+				 strcmp(keys[i].type, "INT") != 0 && keys[i].fallback[0] != '[' &&
+				 keys[i].fallback[0] != '{';
 		zw_autofree char *text = is_quoted ? zw_xasprintf("\"%s\"", keys[i].fallback)
 						   : zw_xstrdup(keys[i].fallback);
 		unsigned depth = 1;
 
-		for (const char *end = keys[i].path + strlen(keys[i].path), *p = end; p >= keys[i].path; p--) {
+		for (const char *end = keys[i].path + strlen(keys[i].path), *p = end;
+		     p >= keys[i].path; p--) {
 			if (p != keys[i].path && p[-1] != '.')
 				continue;
 			zw_autofree char *inner = text;

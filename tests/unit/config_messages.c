@@ -35,7 +35,8 @@ static char *findings(const struct cfg_report *report)
 		zw_autofree char *one = cfg_error_format(&report->list[i]);
 		zw_autofree char *before = all;
 
-		all = zw_xasprintf("%s%s: %s\n", before, report->list[i].is_error ? "error" : "note", one);
+		all = zw_xasprintf("%s%s: %s\n", before,
+				   report->list[i].is_error ? "error" : "note", one);
 	}
 	return all;
 }
@@ -65,13 +66,17 @@ static void test_Z133_misspelt_keys__line_and_nearest_name(void **state)
 	(void)state;
 	user("{\n\n\n \"prompt\": {\n  \"holdSocket\": \"1m\",\n\n  \"holdSites\": \"1m\"\n }\n}",
 	     "error: `holdSites` is not a setting. Did you mean `holdSite`? config.json:7");
-	user("{\"mod\": \"guard\"}", "error: `mod` is not a setting. Did you mean `mode`? config.json:1");
-	user("{\"netwrok\": {}}", "error: `netwrok` is not a setting. Did you mean `network`? config.json:1");
+	user("{\"mod\": \"guard\"}",
+	     "error: `mod` is not a setting. Did you mean `mode`? config.json:1");
+	user("{\"netwrok\": {}}",
+	     "error: `netwrok` is not a setting. Did you mean `network`? config.json:1");
 	user("{\n\"network\": {\n\"allowedDomain\": []}}",
-	     "error: `allowedDomain` is not a setting. Did you mean `allowedDomains`? config.json:3");
+	     "error: `allowedDomain` is not a setting. Did you mean `allowedDomains`? "
+	     "config.json:3");
 	user("{\"network\": {\"dns\": {\n\"upstream\": []}}}",
 	     "error: `upstream` is not a setting. Did you mean `upstreams`? config.json:2");
-	user("{\"Mode\": \"guard\"}", "error: `Mode` is not a setting. Did you mean `mode`? config.json:1");
+	user("{\"Mode\": \"guard\"}",
+	     "error: `Mode` is not a setting. Did you mean `mode`? config.json:1");
 	/* Right, but in the wrong section. */
 	user("{\"scrollback\": 1}",
 	     "error: `scrollback` is not a setting. Did you mean `ui.scrollback`? config.json:1");
@@ -85,42 +90,52 @@ static void test_Z133_duplicate_keys_and_old_names(void **state)
 {
 	(void)state;
 	user("{\"mode\": \"guard\",\n\"mode\": \"watch\"}",
-	     "error: cannot read the settings: `mode` stands here twice (before in line 1). config.json:2");
+	     "error: cannot read the settings: `mode` stands here twice (before in line 1). "
+	     "config.json:2");
 	user("{\"network\": {\"deniedDomains\": [\"a.example\"],\n\n\"deniedDomains\": []}}",
-	     "error: cannot read the settings: `deniedDomains` stands here twice (before in line 1). "
+	     "error: cannot read the settings: `deniedDomains` stands here twice (before in line "
+	     "1). "
 	     "config.json:3");
-	user("{\"network\": {\"allow\": []}}",
-	     "error: `allow` has no effect where it stands; it is written `network.allowedDomains`. "
-	     "config.json:1");
+	user("{\"network\": {\"allow\": []}}", "error: `allow` has no effect where it stands; it "
+					       "is written `network.allowedDomains`. "
+					       "config.json:1");
 	user("{\"allowedDomains\": []}",
 	     "error: `allowedDomains` has no effect where it stands; it is written "
 	     "`network.allowedDomains`. config.json:1");
-	user("{\"sandbox\": {}}", "error: `sandbox` is not possible: write what is in it at the top level. "
-				  "config.json:1");
+	user("{\"sandbox\": {}}",
+	     "error: `sandbox` is not possible: write what is in it at the top level. "
+	     "config.json:1");
 }
 
 static void test_Z133_wrong_types(void **state)
 {
 	(void)state;
 	user("[]", "error: settings are a section { }, not a list [ ]. config.json:1");
-	user("{\"network\": true}", "error: `network` must be a section { }, not true or false. config.json:1");
-	user("{\"mode\": 1}", "error: `mode` must be a word in quotes, not a number. config.json:1");
-	user("{\"ui\": {\"mouse\": \"yes\"}}",
-	     "error: `mouse` must be true or false, without quotes, not text in quotes. config.json:1");
-	user("{\"ui\": {\"scrollback\": \"100\"}}",
-	     "error: `scrollback` must be a number without quotes, not text in quotes. config.json:1");
+	user("{\"network\": true}",
+	     "error: `network` must be a section { }, not true or false. config.json:1");
+	user("{\"mode\": 1}",
+	     "error: `mode` must be a word in quotes, not a number. config.json:1");
+	user("{\"ui\": {\"mouse\": \"yes\"}}", "error: `mouse` must be true or false, without "
+					       "quotes, not text in quotes. config.json:1");
+	user("{\"ui\": {\"scrollback\": \"100\"}}", "error: `scrollback` must be a number without "
+						    "quotes, not text in quotes. config.json:1");
 	user("{\"prompt\": {\"holdSite\": 120}}",
-	     "error: `holdSite` must be a time such as \"500ms\", \"5s\", \"2m\", \"1h\" or \"0\", not a "
+	     "error: `holdSite` must be a time such as \"500ms\", \"5s\", \"2m\", \"1h\" or \"0\", "
+	     "not a "
 	     "number. config.json:1");
 	user("{\"network\": {\"allowedDomains\": \"a.example\"}}",
-	     "error: `allowedDomains` must be a list of sites [\"host\", \"*.host\", \"host:port\"], not "
+	     "error: `allowedDomains` must be a list of sites [\"host\", \"*.host\", "
+	     "\"host:port\"], not "
 	     "text in quotes. config.json:1");
 	user("{\"network\": {\"allowedDomains\": [\n1]}}",
-	     "error: an entry of `allowedDomains` must be text in quotes, not a number. config.json:2");
+	     "error: an entry of `allowedDomains` must be text in quotes, not a number. "
+	     "config.json:2");
 	user("{\"network\": {\"deniedDomains\": null}}",
-	     "error: `deniedDomains` must be a list of sites [\"host\", \"*.host\", \"host:port\"], not "
+	     "error: `deniedDomains` must be a list of sites [\"host\", \"*.host\", "
+	     "\"host:port\"], not "
 	     "null. config.json:1");
-	user("{\"agents\": {\"x\": 1}}", "error: agent `x` must be a section { }, not a number. config.json:1");
+	user("{\"agents\": {\"x\": 1}}",
+	     "error: agent `x` must be a section { }, not a number. config.json:1");
 	user("{\"agents\": {\"x\": {\"command\": 1}}}",
 	     "error: `command` must be text in quotes, not a number. config.json:1");
 }
@@ -128,58 +143,72 @@ static void test_Z133_wrong_types(void **state)
 static void test_values__out_of_range_and_unknown_words(void **state)
 {
 	(void)state;
-	user("{\"mode\": \"gaurd\"}", "error: `mode` cannot be `gaurd`, only watch, guard or strict. Did you "
-				      "mean `guard`? config.json:1");
+	user("{\"mode\": \"gaurd\"}",
+	     "error: `mode` cannot be `gaurd`, only watch, guard or strict. Did you "
+	     "mean `guard`? config.json:1");
 	user("{\"mode\": \"offline\"}",
 	     "error: `mode` cannot be `offline`, only watch, guard or strict. config.json:1");
 	user("{\"network\": {\"dns\": {\"doh\": \"allow\"}}}",
 	     "error: `doh` cannot be `allow`, only block or filter. config.json:1");
 	user("{\"network\": {\"limits\": {\n\"connections\": 70000}}}",
-	     "error: `connections` must be a whole number from 0 to 65535, not 70000. config.json:2");
+	     "error: `connections` must be a whole number from 0 to 65535, not 70000. "
+	     "config.json:2");
 	user("{\"network\": {\"limits\": {\"connections\": -1}}}",
 	     "error: `connections` must be a whole number from 0 to 65535, not -1. config.json:1");
 	user("{\"network\": {\"limits\": {\"perHost\": 1.5}}}",
 	     "error: `perHost` must be a whole number from 0 to 65535, not 1.5. config.json:1");
 	user("{\"prompt\": {\"holdSite\": \"soon\"}}",
-	     "error: `holdSite` must be a time such as \"500ms\", \"5s\", \"2m\", \"1h\" or \"0\", not "
+	     "error: `holdSite` must be a time such as \"500ms\", \"5s\", \"2m\", \"1h\" or \"0\", "
+	     "not "
 	     "`soon`. config.json:1");
-	user("{\"prompt\": {\"holdSite\": \"2d\"}}", "error: `holdSite` is too large: `2d`. config.json:1");
+	user("{\"prompt\": {\"holdSite\": \"2d\"}}",
+	     "error: `holdSite` is too large: `2d`. config.json:1");
 	user("{\"prompt\": {\"arm\": \"1ms\"}}", "error: `arm` is too small: `1ms`. config.json:1");
-	user("{\"prompt\": {\"arm\": \"never\"}}",
-	     "error: `arm` must be a time such as \"500ms\", or \"second-key\", not `never`. config.json:1");
+	user("{\"prompt\": {\"arm\": \"never\"}}", "error: `arm` must be a time such as \"500ms\", "
+						   "or \"second-key\", not `never`. config.json:1");
 	user("{\"prompt\": {\"flood\": \"many\"}}",
-	     "error: `flood` must be a number in a time, such as \"8 in 10s\", not `many`. config.json:1");
+	     "error: `flood` must be a number in a time, such as \"8 in 10s\", not `many`. "
+	     "config.json:1");
 	user("{\"history\": {\"maxSize\": \"big\"}}",
-	     "error: `maxSize` must be a size such as \"500M\", \"2G\" or \"0\", not `big`. config.json:1");
+	     "error: `maxSize` must be a size such as \"500M\", \"2G\" or \"0\", not `big`. "
+	     "config.json:1");
 	user("{\"network\": {\"upstreamProxy\": \"http://u:p@proxy:3128\"}}",
-	     "error: `upstreamProxy` must not hold a password: this file is shown and copied. config.json:1");
+	     "error: `upstreamProxy` must not hold a password: this file is shown and copied. "
+	     "config.json:1");
 	user("{\"network\": {\"upstreamProxy\": \"proxy:3128\"}}",
-	     "error: `upstreamProxy` must be \"http://host:port\", \"socks5://host:port\", \"env\" or \"\", "
+	     "error: `upstreamProxy` must be \"http://host:port\", \"socks5://host:port\", \"env\" "
+	     "or \"\", "
 	     "not `proxy:3128`. config.json:1");
 	user("{\"network\": {\"allowLocalPorts\": [0]}}",
-	     "error: an entry of `allowLocalPorts` must be a port number from 1 to 65535, not 0. config.json:1");
+	     "error: an entry of `allowLocalPorts` must be a port number from 1 to 65535, not 0. "
+	     "config.json:1");
 	user("{\"network\": {\"publishPorts\": [\"8080\"]}}",
-	     "error: an entry of `publishPorts` must be a port number from 1 to 65535, not 8080. config.json:1");
+	     "error: an entry of `publishPorts` must be a port number from 1 to 65535, not 8080. "
+	     "config.json:1");
 	user("{\"keys\": {\"prefix\": []}}",
 	     "error: `prefix` is empty: no question could be answered. config.json:1");
 	user("{\"keys\": {\"prefix\": [\"C-m\"]}}",
-	     "error: `C-m` is no key for `prefix`: C-a to C-z, C-], C-\\\\, M-x or F1 to F12. config.json:1");
+	     "error: `C-m` is no key for `prefix`: C-a to C-z, C-], C-\\\\, M-x or F1 to F12. "
+	     "config.json:1");
 	user("{\"network\": {\"dns\": {\"upstreams\": []}}}",
-	     "error: `upstreams` is empty: no name could be looked up. \"system\" takes the machine's own. "
+	     "error: `upstreams` is empty: no name could be looked up. \"system\" takes the "
+	     "machine's own. "
 	     "config.json:1");
 	user("{\"network\": {\"dns\": {\"upstreams\": [\n\"8.8.8.8\"]}}}",
-	     "error: `8.8.8.8` is no resolver: a resolver is tls://ADDRESS#NAME, https://HOST/PATH or "
+	     "error: `8.8.8.8` is no resolver: a resolver is tls://ADDRESS#NAME, https://HOST/PATH "
+	     "or "
 	     "system. config.json:2");
 	user("{\"network\": {\"dns\": {\"zones\": {\"10.0.0.1\": [\"system\"]}}}}",
 	     "error: `10.0.0.1` in `zones` is no domain name. config.json:1");
 	user("{\"network\": {\"dns\": {\"zones\": {\"a.example\": []}}}}",
 	     "error: zone `a.example` must be a list of resolvers. config.json:1");
 	user("{\"filesystem\": {\"denyRead\": [\"~/*.key\"]}}",
-	     "error: `~/*.key` is a pattern; files and folders are listed by their path. config.json:1");
+	     "error: `~/*.key` is a pattern; files and folders are listed by their path. "
+	     "config.json:1");
 	user("{\"filesystem\": {\"denyRead\": [\"~root/x\"]}}",
 	     "error: `~root/x` is not a path that can be used here. config.json:1");
-	user("{\"agents\": {\"a b\": {}}}",
-	     "error: `a b` cannot be the name of an agent: letters, digits, - _ . only. config.json:1");
+	user("{\"agents\": {\"a b\": {}}}", "error: `a b` cannot be the name of an agent: letters, "
+					    "digits, - _ . only. config.json:1");
 	user("{\"agents\": {\"x\": {\"preset\": \"clade\"}}}",
 	     "error: there is no preset `clade`. Did you mean `claude`? config.json:1");
 	user("{\"agents\": {\"x\": {\"importSettings\": \"maybe\"}}}",
@@ -189,11 +218,13 @@ static void test_values__out_of_range_and_unknown_words(void **state)
 static void test_sites__bad_patterns_are_errors(void **state)
 {
 	(void)state;
-	static const char *const bad[] = {"https://a.example", "a.example/path", "a b", "*", "a.*.example",
-					  "a.example:0",       "a.example:x",	 "",	"..", "1.2.3.999"};
+	static const char *const bad[] = {
+		"https://a.example", "a.example/path", "a b", "*",  "a.*.example",
+		"a.example:0",	     "a.example:x",    "",    "..", "1.2.3.999"};
 
 	for (size_t i = 0; i < ZW_N_ELEMENTS(bad); i++) {
-		zw_autofree char *text = zw_xasprintf("{\"network\": {\"allowedDomains\": [\n\"%s\"]}}", bad[i]);
+		zw_autofree char *text =
+			zw_xasprintf("{\"network\": {\"allowedDomains\": [\n\"%s\"]}}", bad[i]);
 		zw_autofree char *start = zw_xasprintf("`%s` is not a site: ", bad[i]);
 		struct cfg_report report = {0};
 		struct cfg *cfg = read_layer(POL_LAYER_USER, text, &report);
@@ -219,28 +250,35 @@ static void test_sockets__only_explicit_paths(void **state)
 	     "error: `allowUnixSockets` must be a list of the sockets you need, each by its path "
 	     "[\"/run/x.sock\"], not true or false. config.json:1");
 	user("{\"network\": {\"allowUnixSockets\": [\"/run/*.sock\"]}}",
-	     "error: `/run/*.sock` cannot be allowed as a socket: it is a pattern; list each socket by its own "
+	     "error: `/run/*.sock` cannot be allowed as a socket: it is a pattern; list each "
+	     "socket by its own "
 	     "path. config.json:1");
 	user("{\"network\": {\"allowUnixSockets\": [\"/run/\"]}}",
-	     "error: `/run/` cannot be allowed as a socket: it is a folder; list each socket by its own path. "
+	     "error: `/run/` cannot be allowed as a socket: it is a folder; list each socket by "
+	     "its own path. "
 	     "config.json:1");
 	user("{\"network\": {\"allowUnixSockets\": [\"/usr\"]}}",
-	     "error: `/usr` cannot be allowed as a socket: it is a folder; list each socket by its own path. "
+	     "error: `/usr` cannot be allowed as a socket: it is a folder; list each socket by its "
+	     "own path. "
 	     "config.json:1");
 	user("{\"network\": {\"allowUnixSockets\": [\"docker.sock\"]}}",
-	     "error: `docker.sock` cannot be allowed as a socket: write its path, such as /run/x.sock, "
+	     "error: `docker.sock` cannot be allowed as a socket: write its path, such as "
+	     "/run/x.sock, "
 	     "~/x.sock, or @name for an abstract one. config.json:1");
 	user("{\"network\": {\"allowUnixSockets\": [\"\"]}}",
 	     "error: `` cannot be allowed as a socket: it is empty. config.json:1");
 	user("{\"network\": {\"allowUnixSockets\": [\"$X/a.sock\"]}}",
-	     "error: `$X/a.sock` cannot be allowed as a socket: not a path that can be used here. config.json:1");
+	     "error: `$X/a.sock` cannot be allowed as a socket: not a path that can be used here. "
+	     "config.json:1");
 }
 
 static void test_other_programs_files__keys_become_notes(void **state)
 {
 	(void)state;
-	user("{\"network\": {\"allowedDomains\": [], \"httpProxyPort\": 1},\n\"ignoreViolations\": {}}",
-	     "note: `httpProxyPort` has no effect here: zwatch brings its own proxy. config.json:1\n"
+	user("{\"network\": {\"allowedDomains\": [], \"httpProxyPort\": 1},\n\"ignoreViolations\": "
+	     "{}}",
+	     "note: `httpProxyPort` has no effect here: zwatch brings its own proxy. "
+	     "config.json:1\n"
 	     "note: `ignoreViolations` has no effect here: not needed. config.json:2");
 }
 
@@ -248,24 +286,29 @@ static void test_project_file__narrows_only(void **state)
 {
 	(void)state;
 	struct cfg_report report = {0};
-	struct cfg *cfg = read_layer(POL_LAYER_PROJECT,
-				     "{\"mode\": \"watch\",\n"
-				     "\"network\": {\"allowedDomains\": [\"evil.example\"],\n"
-				     "  \"deniedDomains\": [\"*.facebook.com\"],\n"
-				     "  \"allowUnixSockets\": [\"/run/docker.sock\"]},\n"
-				     "\"filesystem\": {\"denyRead\": [\"./secrets/\"], \"allowWrite\": [\"~\"]},\n"
-				     "\"wish\": {\"allowWrite\": [\"~/.npm\"]}}",
-				     &report);
+	struct cfg *cfg = read_layer(
+		POL_LAYER_PROJECT,
+		"{\"mode\": \"watch\",\n"
+		"\"network\": {\"allowedDomains\": [\"evil.example\"],\n"
+		"  \"deniedDomains\": [\"*.facebook.com\"],\n"
+		"  \"allowUnixSockets\": [\"/run/docker.sock\"]},\n"
+		"\"filesystem\": {\"denyRead\": [\"./secrets/\"], \"allowWrite\": [\"~\"]},\n"
+		"\"wish\": {\"allowWrite\": [\"~/.npm\"]}}",
+		&report);
 	zw_autofree char *all = findings(&report);
 
 	assert_string_equal(
 		all,
-		"note: `mode` has no effect in a project file: a project can only narrow. config.json:1\n"
-		"note: `network.allowedDomains` has no effect in a project file: a project can only narrow. "
+		"note: `mode` has no effect in a project file: a project can only narrow. "
+		"config.json:1\n"
+		"note: `network.allowedDomains` has no effect in a project file: a project can "
+		"only narrow. "
 		"config.json:2\n"
-		"note: `network.allowUnixSockets` has no effect in a project file: a project can only narrow. "
+		"note: `network.allowUnixSockets` has no effect in a project file: a project can "
+		"only narrow. "
 		"config.json:4\n"
-		"note: `filesystem.allowWrite` has no effect in a project file: a project can only narrow. "
+		"note: `filesystem.allowWrite` has no effect in a project file: a project can only "
+		"narrow. "
 		"config.json:5\n"
 		"note: this project has wishes; nothing in `wish` is granted. config.json:6\n");
 	assert_int_equal(report.n_errors, 0);
@@ -288,14 +331,15 @@ static void test_rules__origin_reason_and_ascii(void **state)
 {
 	(void)state;
 	struct cfg_report report = {0};
-	struct cfg *cfg = read_layer(POL_LAYER_USER,
-				     "{\"network\": {\n"
-				     "\"deniedDomainReasons\": {\"b\\u00fccher.example\": \"use the mirror\"},\n"
-				     "\"deniedDomains\": [\"b\\u00fccher.example\"],\n"
-				     "\"allowedDomains\": [\"*.example.com:8443\"],\n"
-				     "\"allowLocalPorts\": [5432, 80, 5432],\n"
-				     "\"allowPrivate\": [\"*.corp.example\", \"10.1.0.0/16\"]}}",
-				     &report);
+	struct cfg *cfg = read_layer(
+		POL_LAYER_USER,
+		"{\"network\": {\n"
+		"\"deniedDomainReasons\": {\"b\\u00fccher.example\": \"use the mirror\"},\n"
+		"\"deniedDomains\": [\"b\\u00fccher.example\"],\n"
+		"\"allowedDomains\": [\"*.example.com:8443\"],\n"
+		"\"allowLocalPorts\": [5432, 80, 5432],\n"
+		"\"allowPrivate\": [\"*.corp.example\", \"10.1.0.0/16\"]}}",
+		&report);
 	struct pol_decision d;
 	struct pol_host host;
 
@@ -326,28 +370,34 @@ static void test_rules__origin_reason_and_ascii(void **state)
 	pol_free(policy);
 	cfg_report_clear(&report);
 	cfg_free(cfg);
-	user("{\"network\": {\"deniedDomains\": [\"a.example\"],\n\"deniedDomainReasons\": {\"b.example\": "
+	user("{\"network\": {\"deniedDomains\": [\"a.example\"],\n\"deniedDomainReasons\": "
+	     "{\"b.example\": "
 	     "\"x\"}}}",
-	     "error: `b.example` in `deniedDomainReasons` is not an entry of `deniedDomains`. config.json:2");
+	     "error: `b.example` in `deniedDomainReasons` is not an entry of `deniedDomains`. "
+	     "config.json:2");
 	user("{\"network\": {\"allowPrivate\": [\"a b\"]}}",
-	     "error: `a b` in `allowPrivate` is no name or address range: it holds a blank or a control "
+	     "error: `a b` in `allowPrivate` is no name or address range: it holds a blank or a "
+	     "control "
 	     "character. config.json:1");
 }
 
 static void test_layers__lists_add_up_and_the_last_value_wins(void **state)
 {
 	(void)state;
-	static const char system_text[] = "{\"mode\": \"strict\", \"network\": {\"allowedDomains\": [\"a.example\"],"
-					  "\"dns\": {\"upstreams\": [\"system\"]}},"
-					  "\"filesystem\": {\"allowWrite\": [\"/srv/x\"]},"
-					  "\"agents\": {\"me\": {\"command\": \"one\"}}}";
-	static const char user_text[] = "{\"mode\": \"watch\", \"network\": {\"allowedDomains\": [\"b.example\"]},"
-					"\"filesystem\": {\"allowWrite\": [\".\"]},"
-					"\"agents\": {\"me\": {\"command\": \"two\", \"preset\": \"claude\"}}}";
+	static const char system_text[] =
+		"{\"mode\": \"strict\", \"network\": {\"allowedDomains\": [\"a.example\"],"
+		"\"dns\": {\"upstreams\": [\"system\"]}},"
+		"\"filesystem\": {\"allowWrite\": [\"/srv/x\"]},"
+		"\"agents\": {\"me\": {\"command\": \"one\"}}}";
+	static const char user_text[] =
+		"{\"mode\": \"watch\", \"network\": {\"allowedDomains\": [\"b.example\"]},"
+		"\"filesystem\": {\"allowWrite\": [\".\"]},"
+		"\"agents\": {\"me\": {\"command\": \"two\", \"preset\": \"claude\"}}}";
 	struct cfg_report report = {0};
 	struct cfg *cfg = cfg_new(&places, NULL);
 
-	cfg_read_text(cfg, &places, POL_LAYER_SYSTEM, "sys", system_text, strlen(system_text), &report);
+	cfg_read_text(cfg, &places, POL_LAYER_SYSTEM, "sys", system_text, strlen(system_text),
+		      &report);
 	cfg_read_text(cfg, &places, POL_LAYER_USER, "usr", user_text, strlen(user_text), &report);
 	cfg_option(cfg, &places, CFG_OPT_RW, "../out", &report);
 	cfg_option(cfg, &places, CFG_OPT_ALLOW, "c.example:22", &report);
@@ -386,11 +436,14 @@ static void test_options__bad_values(void **state)
 {
 	(void)state;
 	option_says(CFG_OPT_MODE, "strickt",
-		    "error: there is no mode `strickt`, only watch, guard or strict. Did you mean `strict`? --mode\n");
+		    "error: there is no mode `strickt`, only watch, guard or strict. Did you mean "
+		    "`strict`? --mode\n");
 	option_says(CFG_OPT_HOLD, "long",
-		    "error: `long` is no time to wait: seconds, or such as 2m; 0 = until answered. --hold\n");
+		    "error: `long` is no time to wait: seconds, or such as 2m; 0 = until answered. "
+		    "--hold\n");
 	option_says(CFG_OPT_ALLOW_UNIX, "/run/*",
-		    "error: `/run/*` cannot be allowed as a socket: it is a pattern; list each socket by its "
+		    "error: `/run/*` cannot be allowed as a socket: it is a pattern; list each "
+		    "socket by its "
 		    "own path. --allow-unix\n");
 	option_says(CFG_OPT_RO, "~x", "error: `~x` is not a path that can be used here. --ro\n");
 	option_says(CFG_OPT_HOLD, "2m", "");

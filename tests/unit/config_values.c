@@ -14,10 +14,10 @@ static void test_duration__units(void **state)
 		const char *text;
 		int64_t ms;
 	} good[] = {
-		{"500ms", 500}, {"5s", 5000}, {"2m", 120000}, {"1h", 3600000}, {"90d", 7776000000},
-		{"0", 0},	{"0s", 0},    {"1ms", 1},
+		{"500ms", 500},	     {"5s", 5000}, {"2m", 120000}, {"1h", 3600000},
+		{"90d", 7776000000}, {"0", 0},	   {"0s", 0},	   {"1ms", 1},
 	};
-	static const char *const bad[] = {"",	 "5",  "s",   "5 s",  "-5s",  "+5s", "5S",
+	static const char *const bad[] = {"",	  "5",	  "s",	  "5 s", "-5s", "+5s",	"5S",
 					  "1.5s", "5sec", "0x5s", "5s ", " 5s", "1h30m"};
 	int64_t ms = -1;
 
@@ -150,8 +150,9 @@ static void test_site__international_names_become_ascii(void **state)
 		{"[::1]:443", "[::1]:443"},
 		{"10.0.0.0/8", "10.0.0.0/8"},
 	};
-	static const char *const bad[] = {"", "https://example.com", "a b.example", "x\n", "\xff.example",
-					  "a\xe2\x80\x8b\xe2\x80\xae.example"};
+	static const char *const bad[] = {
+		"",    "https://example.com", "a b.example",
+		"x\n", "\xff.example",	      "a\xe2\x80\x8b\xe2\x80\xae.example"};
 	const char *why = NULL;
 
 	for (size_t i = 0; i < ZW_N_ELEMENTS(good); i++) {
