@@ -19,6 +19,7 @@
 #include "sandbox/landlock.h"
 #include "sandbox/survey.h"
 #include "sandbox/syscalls.h"
+#include "sandbox/vmchild.h"
 #include "src/base/err.h"
 #include "src/base/io.h"
 #include "src/base/mem.h"
@@ -31,14 +32,13 @@
 struct start {
 	const struct sb_plan *plan; /* borrowed */
 	struct sb_layout layout;
-	struct sb_session *session; /* borrowed */
-	struct sb_netns netns;
+	struct sb_session *session;				/* borrowed */
 	int child_ctl, init, args, conf, resolv_conf, nsswitch; /* for bwrap; -1 = none */
 	int stdio[3]; /* copies for the agent; -1 = none */
 	int *empty;   /* owned */
 	size_t n_empty;
 	int64_t deadline_ms;
-	bool has_net, is_ready;
+	bool is_ready;
 };
 
 /* -- descriptors for bwrap ----------------------------------------------------------------------- */
@@ -162,9 +162,17 @@ static void child_descriptors(const struct start *s)
 	dup2(s->session->messages, 2);
 }
 
-static void __attribute__((noreturn))
-child_main(const struct start *s, char *const *argv, pid_t parent)
+struct child {
+	const struct start *s; /* borrowed */
+	char *const *argv;
+	pid_t parent;
+};
+
+/** Shares zwatch's memory until the exec. */
+static int child_main(void *arg)
 {
+	const struct child *c = arg;
+	const struct start *s = c->s;
 	char *const no_env[] = {NULL};
 	struct sb_note note = {.kind = SB_NOTE_FAILED, .stage = SB_STAGE_NO_BWRAP};
 
@@ -172,8 +180,8 @@ child_main(const struct start *s, char *const *argv, pid_t parent)
 	child_descriptors(s);
 	setsid();
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() == parent)
-		execve(s->plan->bwrap, argv, no_env);
+	if (getppid() == c->parent)
+		execve(s->plan->bwrap, c->argv, no_env);
 	note.error = errno;
 	zw_strlcpy(note.detail, s->plan->bwrap, sizeof(note.detail));
 	send(s->child_ctl, &note, sizeof(note), MSG_NOSIGNAL);
@@ -184,7 +192,6 @@ static int start_bwrap(struct start *s)
 {
 	char args[16], init[32], conf[16];
 	size_t n = 0, n_agent = 0;
-	pid_t parent = getpid();
 
 	while (s->plan->argv[n_agent])
 		n_agent++;
@@ -199,11 +206,10 @@ static int start_bwrap(struct start *s)
 		argv[n] = head[n];
 	memcpy(argv + n, s->plan->argv, n_agent * sizeof(*argv));
 
-	pid_t pid = fork();
-	if (pid == 0)
-		child_main(s, argv, parent);
+	struct child child = {s, argv, getpid()};
+	pid_t pid = sb_vmchild(child_main, &child, SIGCHLD);
 	if (pid < 0)
-		return -errno;
+		return pid;
 	s->session->bwrap_pid = pid;
 	s->session->bwrap_pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	return s->session->bwrap_pidfd < 0 ? -errno : 0;
@@ -305,6 +311,25 @@ static int fail_by_note(const struct sb_note *note, struct sb_failure *f)
 	return sb_fail(f, SB_STAGE_PROTOCOL, 0, "message %u", note->kind);
 }
 
+static int on_control(struct start *s, struct sb_failure *f);
+
+static int net_open(struct start *s, pid_t pid, struct sb_failure *f)
+{
+	struct sb_failure net = {0};
+	int r = sb_netns_open(pid, s->session->net, &net);
+
+	/* It cannot join what has ended; then zwatch-init's own last words say more. */
+	for (int i = 0; r < 0 && i < 2; i++) {
+		int said = on_control(s, f);
+
+		if (said < 0)
+			return said;
+	}
+	if (r < 0)
+		*f = net;
+	return r;
+}
+
 static int on_hello(struct start *s, const struct received *r, struct sb_failure *f)
 {
 	if (r->pid <= 0 || s->session->init_pid != 0 || r->n_fds != 0)
@@ -314,8 +339,7 @@ static int on_hello(struct start *s, const struct received *r, struct sb_failure
 	/* Gone already: why stands in its next message. */
 	if (s->session->init_pidfd < 0)
 		return errno == ESRCH ? 0 : sb_fail(f, SB_STAGE_RESOURCES, errno, "pidfd_open");
-	int error = sb_netns_join(&s->netns, r->pid);
-	return error < 0 ? sb_fail(f, SB_STAGE_NETNS_JOIN, -error, "%s", "") : 0;
+	return net_open(s, r->pid, f);
 }
 
 static int on_ready(struct start *s, const struct received *r, struct sb_failure *f)
@@ -370,42 +394,20 @@ static int wait_any(struct pollfd *fds, nfds_t n, int64_t deadline_ms, struct sb
 	return 0;
 }
 
-static int on_net(struct start *s, struct sb_failure *f)
-{
-	struct sb_failure net = {0};
-	int r = sb_netns_take(&s->netns, s->session->net, &net);
-
-	s->has_net = r == 0;
-	/* It cannot join what has ended; then zwatch-init's own last words say more. */
-	for (int i = 0; r < 0 && i < 2; i++) {
-		int said = on_control(s, f);
-
-		if (said < 0)
-			return said;
-	}
-	if (r < 0)
-		*f = net;
-	return r;
-}
-
 static int wait_ready(struct start *s, struct sb_failure *f)
 {
 	int r = 0;
 
-	while (r == 0 && !(s->is_ready && s->has_net)) {
+	while (r == 0 && !s->is_ready) {
 		struct pollfd fds[] = {{s->session->ctl, POLLIN, 0},
-				       {s->has_net ? -1 : s->netns.ctl, POLLIN, 0},
 				       {s->session->bwrap_pidfd, POLLIN, 0}};
 
 		r = wait_any(fds, ZW_N_ELEMENTS(fds), s->deadline_ms, f);
 		/* What was said comes before the fact that the speaker is gone. */
 		if (r == 0 && fds[0].revents)
 			r = on_control(s, f);
-		else if (r == 0 && fds[2].revents)
+		else if (r == 0 && fds[1].revents)
 			r = fail_by_messages(s->session, f);
-		if (r == 0 && fds[1].revents) {
-			r = on_net(s, f);
-		}
 	}
 	return r;
 }
@@ -424,7 +426,6 @@ static void start_fini(struct start *s)
 	for (size_t i = 0; i < s->n_empty; i++)
 		close(s->empty[i]);
 	free(s->empty);
-	sb_netns_fini(&s->netns);
 	sb_layout_fini(&s->layout);
 }
 
@@ -443,9 +444,6 @@ static int start_run(struct start *s, struct sb_failure *f)
 		return sb_fail(f, SB_STAGE_RESOURCES, -r, "fork");
 	/* The end of file that tells of an exec must not wait for our own copy. */
 	zw_close(&s->child_ctl);
-	r = sb_netns_start(&s->netns);
-	if (r < 0)
-		return sb_fail(f, SB_STAGE_RESOURCES, -r, "fork");
 	return wait_ready(s, f);
 }
 
@@ -454,7 +452,6 @@ int sb_launch(const struct sb_plan *p, struct sb_session *ret, struct sb_failure
 	struct sb_session session;
 	struct start s = {.plan = p,
 			  .session = &session,
-			  .netns = {0, -1},
 			  .child_ctl = -1,
 			  .init = -1,
 			  .args = -1,

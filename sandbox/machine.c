@@ -82,7 +82,8 @@ static struct sb_check check_kernel(void)
 	found(&c, "Linux %s", u.release);
 	if (major < 5 || (major == 5 && minor < 11)) {
 		c.grade = SB_GRADE_FAIL;
-		c.fix = "zwatch needs Linux 5.11 (close_range, seccomp notifications); 6.1 and later "
+		c.fix = "zwatch needs Linux 5.11 (close_range, seccomp notifications); 6.1 and "
+			"later "
 			"have all of it.";
 	}
 	return c;
@@ -109,14 +110,16 @@ static int try_userns(void)
 static const char *userns_fix(void)
 {
 	if (sysctl_number("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == 1)
-		return "AppArmor restricts user namespaces. Give bwrap a profile with `userns,` (Ubuntu: "
+		return "AppArmor restricts user namespaces. Give bwrap a profile with `userns,` "
+		       "(Ubuntu: "
 		       "package apparmor-profiles, bwrap-userns-restrict), or: sudo sysctl "
 		       "kernel.apparmor_restrict_unprivileged_userns=0";
 	if (sysctl_number("/proc/sys/kernel/unprivileged_userns_clone") == 0)
 		return "sudo sysctl kernel.unprivileged_userns_clone=1";
 	if (sysctl_number("/proc/sys/user/max_user_namespaces") == 0)
 		return "sudo sysctl user.max_user_namespaces=10000";
-	return "In a container: start it so that user namespaces are allowed (Docker: --security-opt "
+	return "In a container: start it so that user namespaces are allowed (Docker: "
+	       "--security-opt "
 	       "seccomp=unconfined, or a profile that allows unshare and clone).";
 }
 
@@ -168,10 +171,20 @@ static void check_bwrap_works(struct sb_check *c, char *bwrap)
 {
 	char out[OUTPUT_MAX];
 	int status;
-	char *const argv[] = {bwrap, (char[]){"--unshare-all"}, (char[]){"--unshare-user"},
-			      (char[]){"--disable-userns"}, (char[]){"--ro-bind"}, (char[]){"/"},
-			      (char[]){"/"}, (char[]){"--dev"}, (char[]){"/dev"}, (char[]){"--proc"},
-			      (char[]){"/proc"}, (char[]){"--"}, (char[]){"/bin/true"}, NULL};
+	char *const argv[] = {bwrap,
+			      (char[]){"--unshare-all"},
+			      (char[]){"--unshare-user"},
+			      (char[]){"--disable-userns"},
+			      (char[]){"--ro-bind"},
+			      (char[]){"/"},
+			      (char[]){"/"},
+			      (char[]){"--dev"},
+			      (char[]){"/dev"},
+			      (char[]){"--proc"},
+			      (char[]){"/proc"},
+			      (char[]){"--"},
+			      (char[]){"/bin/true"},
+			      NULL};
 
 	run_program(argv, out, sizeof(out), &status);
 	if (status == 0)
@@ -190,7 +203,8 @@ static struct sb_check check_bwrap(const char *path)
 
 	if (!path || access(path, X_OK) < 0) {
 		c.grade = SB_GRADE_FAIL;
-		c.fix = "Install bubblewrap: apt install bubblewrap, dnf install bubblewrap, pacman -S "
+		c.fix = "Install bubblewrap: apt install bubblewrap, dnf install bubblewrap, "
+			"pacman -S "
 			"bubblewrap.";
 		found(&c, "not found");
 		return c;
@@ -238,12 +252,14 @@ static struct sb_check check_seccomp(void)
 
 	if (error == EBUSY) {
 		c.grade = SB_GRADE_FAIL;
-		c.fix = "Another supervisor listens already (a container manager, another zwatch), and the "
+		c.fix = "Another supervisor listens already (a container manager, another zwatch), "
+			"and the "
 			"kernel allows one. Start zwatch outside of it.";
 		found(&c, "taken");
 	} else if (error != 0) {
 		c.grade = SB_GRADE_FAIL;
-		c.fix = "The kernel needs CONFIG_SECCOMP_FILTER; a container's profile may forbid seccomp().";
+		c.fix = "The kernel needs CONFIG_SECCOMP_FILTER; a container's profile may forbid "
+			"seccomp().";
 		found(&c, "refused: %s", strerror(error));
 	} else if (in_child(try_listener_killable) != 0) {
 		c.grade = SB_GRADE_WARN;
@@ -266,7 +282,8 @@ static struct sb_check check_landlock(void)
 	if (abi >= SB_LANDLOCK_ABI_MIN)
 		return c;
 	c.grade = SB_GRADE_WARN;
-	c.fix = "Weaker: no fence against descriptors that are passed in, no debuggers inside. Boot with "
+	c.fix = "Weaker: no fence against descriptors that are passed in, no debuggers inside. "
+		"Boot with "
 		"lsm=landlock,... (Linux 5.19 or later).";
 	found(&c, abi ? "ABI %d, too old" : "none", abi);
 	return c;
@@ -315,7 +332,8 @@ static struct sb_check check_process(void)
 	if (error != 0) {
 		c.grade = SB_GRADE_FAIL;
 		c.fix = "zwatch reads the addresses that its agent connects to. Yama: sudo sysctl "
-			"kernel.yama.ptrace_scope=1. In a container: allow process_vm_readv and pidfd_getfd.";
+			"kernel.yama.ptrace_scope=1. In a container: allow process_vm_readv and "
+			"pidfd_getfd.";
 		found(&c, "refused: %s", strerror(error));
 	} else if (thread < 0) {
 		found(&c, "there; single threads need Linux 6.9");
@@ -334,7 +352,8 @@ static struct sb_check check_init(const char *path)
 	if (path && access(path, X_OK) == 0)
 		return c;
 	c.grade = SB_GRADE_FAIL;
-	c.fix = "Install zwatch as a whole: zwatch-init lies beside the binary or in libexec/zwatch.";
+	c.fix = "Install zwatch as a whole: zwatch-init lies beside the binary or in "
+		"libexec/zwatch.";
 	return c;
 }
 

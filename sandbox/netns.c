@@ -11,31 +11,18 @@
 #include <linux/nsfs.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
-#include <poll.h>
 #include <sched.h>
-#include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "sandbox/syscalls.h"
+#include "sandbox/vmchild.h"
 #include "src/base/mem.h"
 
-#define LO_INDEX	1 /* of every network namespace */
-#define BACKLOG		4096
-#define JOIN_TIMEOUT_MS 10000
-
-/** The child's answer; descriptors come with it on success. */
-struct answer {
-	uint32_t stage; /* enum sb_stage, NONE = all made */
-	int32_t error;
-	uint32_t sock; /* enum sb_net_sock that failed */
-};
+#define LO_INDEX 1 /* of every network namespace */
+#define BACKLOG	 4096
 
 /* -- loopback ----------------------------------------------------------------------------------- */
 
@@ -170,7 +157,15 @@ static int sock_make(enum sb_net_sock which)
 	return fd < 0 ? -errno : fd;
 }
 
-/* -- the child: no allocation, no stdio, only system calls -------------------------------------- */
+/* -- the child: shares memory and descriptors with zwatch, which waits; only system calls --------- */
+
+struct work {
+	pid_t pid;
+	int *fds;	     /* of zwatch's; SB_NET_MAX */
+	enum sb_stage stage; /* NONE = all made */
+	int error;
+	enum sb_net_sock sock; /* that failed */
+};
 
 static int namespaces_join(pid_t pid)
 {
@@ -188,130 +183,54 @@ static int namespaces_join(pid_t pid)
 	return 0;
 }
 
-static struct answer child_work(pid_t pid, int fds[SB_NET_MAX])
+static void fail_at(struct work *w, enum sb_stage stage, int error)
 {
-	int r = namespaces_join(pid);
+	w->stage = stage;
+	w->error = error;
+}
+
+static void work(struct work *w)
+{
+	int r = namespaces_join(w->pid);
 
 	if (r < 0)
-		return (struct answer){SB_STAGE_NETNS_JOIN, -r, 0};
+		return fail_at(w, SB_STAGE_NETNS_JOIN, -r);
 	r = lo_setup();
 	if (r < 0)
-		return (struct answer){SB_STAGE_NETNS_ADDRESS, -r, 0};
+		return fail_at(w, SB_STAGE_NETNS_ADDRESS, -r);
 	for (unsigned i = 0; i < SB_NET_MAX; i++) {
-		fds[i] = sock_make(i);
-		if (fds[i] < 0)
-			return (struct answer){SB_STAGE_NETNS_LISTEN, -fds[i], i};
+		w->sock = i;
+		w->fds[i] = sock_make(i);
+		if (w->fds[i] < 0)
+			return fail_at(w, SB_STAGE_NETNS_LISTEN, -w->fds[i]);
 	}
-	return (struct answer){SB_STAGE_NONE, 0, 0};
 }
 
-static void child_answer(int ctl, const struct answer *answer, const int fds[SB_NET_MAX])
+static int child_main(void *arg)
 {
-	union {
-		struct cmsghdr align;
-		char buf[CMSG_SPACE(sizeof(int) * SB_NET_MAX)];
-	} control = {0};
-	struct answer copy = *answer;
-	struct iovec iov = {&copy, sizeof(copy)};
-	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
-
-	if (answer->stage == SB_STAGE_NONE) {
-		msg.msg_control = control.buf;
-		msg.msg_controllen = sizeof(control.buf);
-		struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(sizeof(int) * SB_NET_MAX);
-		memcpy(CMSG_DATA(c), fds, sizeof(int) * SB_NET_MAX);
-	}
-	sendmsg(ctl, &msg, MSG_NOSIGNAL);
-}
-
-static void __attribute__((noreturn)) child_main(int ctl, pid_t parent)
-{
-	int fds[SB_NET_MAX];
-	struct pollfd pfd = {ctl, POLLIN, 0};
-	pid_t pid;
-
-	/* Nothing of zwatch's may stay open here: an end of file elsewhere waits for it. */
-	if (dup2(ctl, 3) < 0)
-		_exit(1);
-	ctl = 3;
-	pfd.fd = ctl;
-	close_range(4, ~0u, 0);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent || poll(&pfd, 1, JOIN_TIMEOUT_MS) != 1 ||
-	    recv(ctl, &pid, sizeof(pid), 0) != sizeof(pid))
-		_exit(1);
-	struct answer answer = child_work(pid, fds);
-	child_answer(ctl, &answer, fds);
+	work(arg);
 	_exit(0);
 }
 
-/* -- zwatch's side ------------------------------------------------------------------------------- */
-
-int sb_netns_start(struct sb_netns *ret)
+int sb_netns_open(pid_t pid, int ret[SB_NET_MAX], struct sb_failure *ret_failure)
 {
-	int pair[2];
-	pid_t parent = getpid();
+	int fds[SB_NET_MAX];
+	struct work w = {.pid = pid, .fds = fds, .stage = SB_STAGE_NONE};
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		return -errno;
-	pid_t pid = fork();
-	if (pid == 0)
-		child_main(pair[1], parent);
-	int error = errno;
-	close(pair[1]);
-	if (pid < 0) {
-		close(pair[0]);
-		return -error;
+	for (size_t i = 0; i < SB_NET_MAX; i++)
+		fds[i] = -1;
+	/* No signal at its end, and waited for as a clone: nobody else's wait() meets it. */
+	pid_t child = sb_vmchild(child_main, &w, CLONE_FILES);
+	if (child < 0)
+		return sb_fail(ret_failure, SB_STAGE_RESOURCES, -child, "clone");
+	while (waitpid(child, NULL, __WCLONE) < 0 && errno == EINTR)
+		;
+	if (w.stage == SB_STAGE_NONE) {
+		memcpy(ret, fds, sizeof(fds));
+		return 0;
 	}
-	*ret = (struct sb_netns){pid, pair[0]};
-	return 0;
-}
-
-int sb_netns_join(struct sb_netns *n, pid_t pid)
-{
-	return send(n->ctl, &pid, sizeof(pid), MSG_NOSIGNAL) < 0 ? -errno : 0;
-}
-
-int sb_netns_take(struct sb_netns *n, int ret[SB_NET_MAX], struct sb_failure *ret_failure)
-{
-	union {
-		struct cmsghdr align;
-		char buf[CMSG_SPACE(sizeof(int) * SB_NET_MAX)];
-	} control;
-	struct answer answer;
-	struct iovec iov = {&answer, sizeof(answer)};
-	struct msghdr msg = {.msg_iov = &iov,
-			     .msg_iovlen = 1,
-			     .msg_control = control.buf,
-			     .msg_controllen = sizeof(control.buf)};
-	ssize_t len = recvmsg(n->ctl, &msg, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-	const struct cmsghdr *c = len >= 0 ? CMSG_FIRSTHDR(&msg) : NULL;
-
-	if (len != sizeof(answer))
-		return sb_fail(ret_failure, SB_STAGE_NETNS_JOIN, len < 0 ? errno : ECHILD, "%s",
-			       "");
-	if (answer.stage != SB_STAGE_NONE)
-		return sb_fail(ret_failure, (enum sb_stage)answer.stage, answer.error, "%s",
-			       answer.stage == SB_STAGE_NETNS_LISTEN && answer.sock < SB_NET_MAX
-				       ? sockets[answer.sock].name
-				       : "");
-	if (!c || c->cmsg_type != SCM_RIGHTS || c->cmsg_len != CMSG_LEN(sizeof(int) * SB_NET_MAX))
-		return sb_fail(ret_failure, SB_STAGE_NETNS_LISTEN, EMFILE, "%s", "");
-	memcpy(ret, CMSG_DATA(c), sizeof(int) * SB_NET_MAX);
-	sb_netns_fini(n);
-	return 0;
-}
-
-void sb_netns_fini(struct sb_netns *n)
-{
-	if (n->pid > 0) {
-		kill(n->pid, SIGKILL);
-		while (waitpid(n->pid, NULL, 0) < 0 && errno == EINTR)
-			;
-		n->pid = 0;
-	}
-	zw_close(&n->ctl);
+	for (size_t i = 0; i < SB_NET_MAX; i++)
+		zw_close(&fds[i]);
+	return sb_fail(ret_failure, w.stage, w.error, "%s",
+		       w.stage == SB_STAGE_NETNS_LISTEN ? sockets[w.sock].name : "");
 }

@@ -2,13 +2,18 @@
  * zwatch-init CONF ARGV...: started by bwrap as pid 1. */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "sandbox/init/init.h"
+
+#define STACK_B (8u * 1024 * 1024) /* execvp() of a script copies the arguments' addresses there */
 
 void init_fail(int ctl, enum sb_stage stage, int error, const char *detail)
 {
@@ -26,6 +31,18 @@ static void say_hello(int ctl)
 
 	if (send(ctl, &hello, sizeof(hello), MSG_NOSIGNAL) < 0)
 		_exit(125);
+}
+
+struct stage {
+	const struct init_conf *conf;
+	char **argv;
+};
+
+static int stage_main(void *arg)
+{
+	const struct stage *s = arg;
+
+	init_stage(s->conf, s->argv);
 }
 
 int main(int argc, char **argv)
@@ -48,10 +65,15 @@ int main(int argc, char **argv)
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		init_fail(conf.head.ctl, SB_STAGE_INIT_FILTER, errno, "no_new_privs");
 	say_hello(conf.head.ctl);
-	pid_t agent = fork();
+	/* On one memory with pid 1 until its exec: a fork's copies would cost more than all the rest,
+	 * and nothing of the agent's runs before. Descriptors, filters and Landlock are each one's own. */
+	struct stage stage = {&conf, argv + 2};
+	char *stack = mmap(NULL, STACK_B, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+	if (stack == MAP_FAILED)
+		init_fail(conf.head.ctl, SB_STAGE_INIT_FORK, errno, "stack");
+	int agent = clone(stage_main, stack + STACK_B, CLONE_VM | SIGCHLD, &stage);
 	if (agent < 0)
 		init_fail(conf.head.ctl, SB_STAGE_INIT_FORK, errno, "");
-	if (agent == 0)
-		init_stage(&conf, argv + 2);
 	init_reap(agent);
 }

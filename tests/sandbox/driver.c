@@ -16,6 +16,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -308,32 +309,65 @@ static int by_value(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
+/** Times of one way to start, microseconds. */
+struct times {
+	int64_t *wall, *cpu; /* owned */
+};
+
+/* Processor time of this process and all that it waited for: steadier than the clock where others
+ * work beside it. */
+static int64_t cpu_us(void)
+{
+	int64_t sum = 0;
+	const int whose[] = {RUSAGE_SELF, RUSAGE_CHILDREN};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct rusage u;
+
+		getrusage(whose[i], &u);
+		sum += (u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000LL + u.ru_utime.tv_usec +
+		       u.ru_stime.tv_usec;
+	}
+	return sum;
+}
+
+static int measure(const struct options *o, int (*fn)(const struct options *), struct times *t, int i)
+{
+	int64_t wall = zw_mono_us(), cpu = cpu_us();
+
+	if (fn(o) != 0)
+		return -1;
+	t->wall[i] = zw_mono_us() - wall;
+	t->cpu[i] = cpu_us() - cpu;
+	return 0;
+}
+
+static void print_times(const char *name, const int64_t *alone, const int64_t *whole, int n)
+{
+	printf("%-4s  bwrap alone: min %6.2f median %6.2f   zwatch: min %6.2f median %6.2f   more: "
+	       "min %6.2f median %6.2f ms\n",
+	       name, (double)alone[0] / 1000, (double)alone[n / 2] / 1000, (double)whole[0] / 1000,
+	       (double)whole[n / 2] / 1000, (double)(whole[0] - alone[0]) / 1000,
+	       (double)(whole[n / 2] - alone[n / 2]) / 1000);
+}
+
 static int bench(const struct options *o)
 {
-	int64_t *alone = zw_xcalloc((size_t)o->n_bench, sizeof(*alone));
-	int64_t *whole = zw_xcalloc((size_t)o->n_bench, sizeof(*whole));
+	size_t n = (size_t)o->n_bench;
+	struct times alone = {zw_xcalloc(n, 8), zw_xcalloc(n, 8)};
+	struct times whole = {zw_xcalloc(n, 8), zw_xcalloc(n, 8)};
+	int64_t *const lists[] = {alone.wall, alone.cpu, whole.wall, whole.cpu};
 
 	for (int i = 0; i < o->n_bench; i++) {
-		int64_t t = zw_mono_us();
-
-		if (bwrap_alone(o) != 0)
+		if (measure(o, bwrap_alone, &alone, i) < 0 || measure(o, run, &whole, i) < 0)
 			return 1;
-		alone[i] = zw_mono_us() - t;
-		t = zw_mono_us();
-		if (run(o) != 0)
-			return 1;
-		whole[i] = zw_mono_us() - t;
 	}
-	qsort(alone, (size_t)o->n_bench, sizeof(*alone), by_value);
-	qsort(whole, (size_t)o->n_bench, sizeof(*whole), by_value);
-	printf("bwrap alone: min %.2f ms, median %.2f ms\n", (double)alone[0] / 1000,
-	       (double)alone[o->n_bench / 2] / 1000);
-	printf("zwatch's:    min %.2f ms, median %.2f ms\n", (double)whole[0] / 1000,
-	       (double)whole[o->n_bench / 2] / 1000);
-	printf("more:        min %.2f ms, median %.2f ms\n", (double)(whole[0] - alone[0]) / 1000,
-	       (double)(whole[o->n_bench / 2] - alone[o->n_bench / 2]) / 1000);
-	free(alone);
-	free(whole);
+	for (size_t i = 0; i < ZW_N_ELEMENTS(lists); i++)
+		qsort(lists[i], n, 8, by_value);
+	print_times("wall", alone.wall, whole.wall, o->n_bench);
+	print_times("cpu", alone.cpu, whole.cpu, o->n_bench);
+	for (size_t i = 0; i < ZW_N_ELEMENTS(lists); i++)
+		free(lists[i]);
 	return 0;
 }
 
