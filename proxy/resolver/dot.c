@@ -203,24 +203,24 @@ static int server_set(getdns_context *context, const struct res_upstream *up)
 static int context_set(getdns_context *c, const struct res_upstream *up)
 {
 	getdns_namespace_t dns = GETDNS_NAMESPACE_DNS;
-	getdns_transport_list_t tls = GETDNS_TRANSPORT_TLS;
-	getdns_transport_list_t plain[2] = {GETDNS_TRANSPORT_UDP, GETDNS_TRANSPORT_TCP};
 	bool is_tls = up->kind == RES_UPSTREAM_DOT;
 	bool bad = getdns_context_set_resolution_type(c, GETDNS_RESOLUTION_STUB) ||
 		   getdns_context_set_namespaces(c, 1, &dns) ||
 		   getdns_context_set_append_name(c, GETDNS_APPEND_NAME_NEVER) ||
 		   getdns_context_set_limit_outstanding_queries(c, OUTSTANDING_MAX);
+	/* Clear text goes by TCP: every server has to take it (RFC 7766), an answer cannot be forged
+	 * from afar, and the process needs no right to make UDP sockets. */
+	getdns_transport_list_t one = is_tls ? GETDNS_TRANSPORT_TLS : GETDNS_TRANSPORT_TCP;
 
+	bad = bad || getdns_context_set_dns_transport_list(c, 1, &one);
 	if (is_tls)
-		bad = bad || getdns_context_set_dns_transport_list(c, 1, &tls) ||
+		bad = bad ||
 		      getdns_context_set_tls_authentication(c, GETDNS_AUTHENTICATION_REQUIRED) ||
 		      getdns_context_set_tls_ca_file(c, up->ca_file[0] ? up->ca_file
 								       : SYSTEM_CA_FILE) ||
 		      getdns_context_set_tls_backoff_time(c, BACKOFF_S) ||
 		      getdns_context_set_tls_connection_retries(c, CONNECT_RETRIES) ||
 		      getdns_context_set_tls_query_padding_blocksize(c, PADDING_B);
-	else
-		bad = bad || getdns_context_set_dns_transport_list(c, 2, plain);
 	return bad ? ZW_E_UNSUPPORTED : 0;
 }
 

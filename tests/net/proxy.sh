@@ -2,6 +2,7 @@
 # zwatch-proxy with zwatch-resolver and unbound on loopback: the ways in, refusals, questions,
 # limits, and names that cannot be looked up.
 . "$(dirname "$0")/zones.sh"
+own_net "$0" "$@"
 for tool in unbound openssl; do command -v $tool >/dev/null || PATH=$PATH:/usr/sbin; done
 command -v unbound >/dev/null || skip "unbound is not installed"
 command -v openssl >/dev/null || skip "openssl is not installed"

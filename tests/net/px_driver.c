@@ -356,6 +356,10 @@ static void start(struct zw_msg_px_setup m, enum pol_mode mode)
 		printf("FAIL not ready\n");
 		exit(1);
 	}
+#ifndef ZW_SANITIZED
+	CHECK(tsuper_is_locked(t.proxy_pid));
+	CHECK(tsuper_is_locked(t.resolver_pid));
+#endif
 }
 
 static const struct zw_msg_px_setup normal = {.can_ask = 1,

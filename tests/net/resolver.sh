@@ -2,6 +2,7 @@
 # zwatch-resolver against unbound on loopback: answers, CNAMEs, negative answers, every way in which
 # a server may fail to be the right one, dead and stopped servers.
 . "$(dirname "$0")/zones.sh"
+own_net "$0" "$@"
 for tool in unbound openssl; do command -v $tool >/dev/null || PATH=$PATH:/usr/sbin; done
 command -v unbound >/dev/null || skip "unbound is not installed"
 command -v openssl >/dev/null || skip "openssl is not installed"
@@ -25,6 +26,7 @@ dot="tls://127.0.0.1:$port#dns.zw.test"
 dot2="tls://127.0.0.1:$((port + 1))#dns.zw.test"
 closed="tls://127.0.0.1:$((port + 2))#dns.zw.test;ca=$ca"
 
+sniff_start
 check "name and authority" "$dot;ca=$ca" 4000 \
 	good.zw.test=ok,127.0.0.1 alias.zw.test=ok,127.0.0.1,+good.zw.test \
 	hop1.zw.test=ok,127.0.0.1,+hop2.zw.test,+hop3.zw.test,+web.zw.test \
@@ -53,4 +55,21 @@ check "stopped server" "$dot;ca=$ca" 2000 "good.zw.test=lookup timed out>1900<26
 check "first one stopped" "$(printf '%s\n%s' "$dot;ca=$ca" "$dot2;ca=$ca")" 4000 \
 	"good.zw.test=ok,127.0.0.1<1500" "web.zw.test=ok,127.0.0.1<100"
 kill -CONT $one_pid
+sniff_stop
+echo "-- questions seen in clear text: ${sniffed:-nobody looked}"
+[ "${sniffed:-0}" = 0 ] || { echo "FAIL a question went out in clear text"; bad=1; }
+
+# The host's own name servers: only when the settings say so, and then in clear text.
+if [ -n "$ZW_OWN_NET" ] && [ -e /etc/resolv.conf ]; then
+	echo "nameserver 127.0.0.1" >"$work/resolv.conf"
+	mount --bind "$work/resolv.conf" /etc/resolv.conf
+	unbound_start plain $((port + 3)) "interface: 127.0.0.1@53"
+	sniff_start
+	check "the host's name servers" "system" 3000 good.zw.test=ok,127.0.0.1 \
+		alias.zw.test=ok,127.0.0.1,+good.zw.test "nothing.zw.test=no such name"
+	sniff_stop
+	echo "-- questions seen in clear text: ${sniffed:-nobody looked}"
+	[ "${sniffed:-0}" -gt 0 ] || { echo "FAIL the look at the packets sees nothing"; bad=1; }
+	check "not without being named" "$closed" 3000 "good.zw.test=lookup failed"
+fi
 exit $bad

@@ -192,6 +192,17 @@ void tsuper_resolver_start(struct tsuper *t, const char *bin, const char *upstre
 	zw_send(t->resolver, res_setup, .timeout_ms = timeout_ms, .upstreams = zw_span(upstreams));
 }
 
+bool tsuper_is_locked(pid_t pid)
+{
+	char path[64];
+	zw_autofree char *text = NULL;
+	size_t len;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	return zw_read_file(path, 65536, &text, &len) == 0 && strstr(text, "\nSeccomp:\t2") != NULL &&
+	       strstr(text, "\nNoNewPrivs:\t1") != NULL;
+}
+
 void tsuper_proxy_start(struct tsuper *t, const char *bin, const struct zw_msg_px_setup *setup,
 			const int listen_fds[5])
 {

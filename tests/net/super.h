@@ -62,6 +62,9 @@ void tsuper_resolver_start(struct tsuper *t, const char *bin, const char *upstre
 void tsuper_proxy_start(struct tsuper *t, const char *bin, const struct zw_msg_px_setup *setup,
 			const int listen_fds[5]);
 
+/** Whether a helper is under its filter. */
+bool tsuper_is_locked(pid_t pid);
+
 /** Runs the loop until *@flag or @ms have passed; returns *@flag. */
 bool tsuper_wait(struct tsuper *t, const bool *flag, int ms);
 /** Runs the loop until @fd is ready for @what (ZEV_READ or ZEV_WRITE), or false after @ms. */

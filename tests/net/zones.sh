@@ -18,6 +18,14 @@ skip() {
 	exit 77
 }
 
+# A network and mounts of this run's own, where it is root: ports 53 and 443 are free, packets can be
+# looked at, and nothing of the host is touched. Without user namespaces: the host's loopback.
+own_net() {
+	[ -n "$ZW_OWN_NET" ] && { ip link set lo up; return; }
+	command -v ip >/dev/null && unshare -rmn true 2>/dev/null || return
+	ZW_OWN_NET=1 exec unshare -rmn "$@"
+}
+
 # cert NAME SAN...: $work/NAME.key and .pem, signed by the CA of this run.
 cert() {
 	name=$1
@@ -91,7 +99,39 @@ make_zone() {
 	done >>"$work/zone"
 }
 
-# unbound_start NAME PORT: DNS over TLS with the zone; its log has every question.
+# Watches loopback for what must not be there: a question for the zone in clear text.
+sniff_start() {
+	[ -n "$ZW_OWN_NET" ] && command -v python3 >/dev/null || return
+	cat >"$work/sniff.py" <<-EOP
+		import signal, socket, sys
+		s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+		n = 0
+		def end(*a):
+		    open("$work/sniffed", "w").write(str(n))
+		    sys.exit(0)
+		signal.signal(signal.SIGTERM, end)
+		open("$work/sniffing", "w").close()
+		while True:
+		    if b"\\x02zw\\x04test" in s.recv(65536).lower():
+		        n += 1
+	EOP
+	python3 "$work/sniff.py" &
+	sniff_pid=$!
+	while [ ! -e "$work/sniffing" ]; do sleep 0.05; done
+}
+
+# Leaves in $sniffed how many packets were seen, or nothing when nobody looked.
+sniff_stop() {
+	sniffed=""
+	[ -n "$sniff_pid" ] || return
+	kill "$sniff_pid"
+	wait "$sniff_pid" 2>/dev/null
+	sniff_pid=""
+	sniffed=$(cat "$work/sniffed")
+	rm -f "$work/sniffing" "$work/sniffed"
+}
+
+# unbound_start NAME PORT [LINE]: DNS over TLS with the zone; its log has every question.
 unbound_start() {
 	cat >"$work/$1.conf" <<-EOC
 		server:
@@ -112,6 +152,7 @@ unbound_start() {
 			local-zone: "test." nodefault
 			module-config: "iterator"
 			num-threads: 1
+			$3
 			so-reuseport: no
 		remote-control:
 			control-enable: no
