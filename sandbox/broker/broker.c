@@ -222,7 +222,8 @@ static void on_msg_ask_answer(struct broker *b, const struct zw_msg_ask_answer *
 	struct brk_req *r;
 
 	zw_span_cpy(a.note, sizeof(a.note), m->note);
-	if (m->scope != ZW_SCOPE_ONCE) {
+	/* ALWAYS comes back as a rule, which can be taken out again. */
+	if (m->scope == ZW_SCOPE_SESSION) {
 		TAILQ_FOREACH (r, &b->reqs, link)
 			if (brk_prompts_is(&r->wait, m->ask))
 				break;

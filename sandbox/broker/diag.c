@@ -19,7 +19,7 @@
 #endif
 #define DUMPS_MAX 4
 
-static void take_attr(const struct rtattr *a, struct brk_diag_sock *s)
+static void take_attr(struct rtattr *a, struct brk_diag_sock *s)
 {
 	size_t len = RTA_PAYLOAD(a);
 
@@ -60,7 +60,7 @@ static int parse_sock(const uint8_t *p, size_t len, struct brk_diag_sock *ret)
 			return -EBADMSG;
 		if (head.rta_len <= sizeof(copy)) {
 			memcpy(copy, p + at, head.rta_len);
-			take_attr((const struct rtattr *)(const void *)copy, &s);
+			take_attr((struct rtattr *)(void *)copy, &s);
 		}
 		at += RTA_ALIGN(head.rta_len);
 	}

@@ -13,10 +13,12 @@
 
 #include "sandbox/broker/diag.h"
 #include "src/base/err.h"
+#include "src/base/io.h"
 #include "src/base/mem.h"
 #include "src/base/str.h"
 
 #define MOUNTS_MAX_B (1u << 20)
+#define UNSEEN_MS    1000
 
 void brk_found_init(struct brk_found *f)
 {
@@ -122,20 +124,62 @@ static int has_socket(pid_t pid, uint32_t sk_ino)
 
 /* Only processes of the same user can be looked into. Of several that hold it (a service manager and
  * the service) one that is not pid 1 is taken. */
-static void find_process(const struct brk_sys *sys, struct brk_listener *ret)
+static uint32_t search_proc(uint32_t sk_ino)
 {
 	DIR *dir = opendir("/proc");
-	uint64_t pid;
+	uint64_t pid, found = 0;
 
 	if (dir == NULL)
-		return;
-	for (struct dirent *e; ret->pid <= 1 && (e = readdir(dir)) != NULL;) {
+		return 0;
+	for (struct dirent *e; found <= 1 && (e = readdir(dir)) != NULL;) {
 		if (zw_parse_u64(e->d_name, strlen(e->d_name), INT32_MAX, &pid) == 0 &&
-		    has_socket((pid_t)pid, ret->sk_ino))
-			ret->pid = (uint32_t)pid;
+		    has_socket((pid_t)pid, sk_ino))
+			found = pid;
 	}
 	closedir(dir);
-	if (ret->pid == 0 || sys->proc_link((pid_t)ret->pid, "exe", ret->exe, sizeof(ret->exe)) < 0)
+	return (uint32_t)found;
+}
+
+/* What was found before, if it still holds. */
+static bool recall_holder(struct brk_lookout *l, uint32_t sk_ino, uint32_t *ret_pid)
+{
+	struct brk_holder h = {0};
+
+	pthread_mutex_lock(&l->lock);
+	for (size_t i = 0; i < ZW_N_ELEMENTS(l->holders); i++)
+		if (l->holders[i].sk_ino == sk_ino)
+			h = l->holders[i];
+	pthread_mutex_unlock(&l->lock);
+	if (h.sk_ino == 0)
+		return false;
+	if (h.pid == 0 ? zw_mono_ms() - h.seen_ms > UNSEEN_MS : !has_socket((pid_t)h.pid, sk_ino))
+		return false;
+	*ret_pid = h.pid;
+	return true;
+}
+
+static void note_holder(struct brk_lookout *l, uint32_t sk_ino, uint32_t pid)
+{
+	size_t at = ZW_N_ELEMENTS(l->holders);
+
+	pthread_mutex_lock(&l->lock);
+	for (size_t i = 0; i < ZW_N_ELEMENTS(l->holders); i++)
+		if (l->holders[i].sk_ino == sk_ino)
+			at = i;
+	if (at == ZW_N_ELEMENTS(l->holders))
+		at = l->next_holder++ % ZW_N_ELEMENTS(l->holders);
+	l->holders[at] = (struct brk_holder){.sk_ino = sk_ino, .pid = pid, .seen_ms = zw_mono_ms()};
+	pthread_mutex_unlock(&l->lock);
+}
+
+static void find_process(struct brk_lookout *l, struct brk_listener *ret)
+{
+	if (!recall_holder(l, ret->sk_ino, &ret->pid)) {
+		ret->pid = search_proc(ret->sk_ino);
+		note_holder(l, ret->sk_ino, ret->pid);
+	}
+	if (ret->pid == 0 ||
+	    l->sys->proc_link((pid_t)ret->pid, "exe", ret->exe, sizeof(ret->exe)) < 0)
 		ret->exe[0] = '\0';
 }
 
@@ -143,7 +187,7 @@ static void take_listener(struct brk_lookout *l, const struct brk_diag_sock *s, 
 {
 	f->listener.sk_ino = s->sk_ino;
 	f->listener.uid = s->has_uid ? s->uid : BRK_UID_UNKNOWN;
-	find_process(l->sys, &f->listener);
+	find_process(l, &f->listener);
 }
 
 static int pin_stat(struct brk_found *f)
@@ -180,25 +224,21 @@ static bool is_same_file(int fd, const struct brk_found *f)
 	return fstat(fd, &st) == 0 && st.st_dev == f->dev && st.st_ino == f->ino;
 }
 
-/* Real path of a host socket that was found by a path inside: that path if the host has the same
- * file there, or the one it was bound to; f->path stays when neither holds. */
-static void name_visible(struct brk_lookout *l, const struct brk_diag_sock *s, struct brk_found *f)
+/* Name of a host socket that is seen inside: the one that its program bound it to, which renaming
+ * does not change. Where that is not where it lies now, it counts as moved. */
+static void name_visible(const struct brk_diag_sock *s, struct brk_lookout *l, struct brk_found *f)
 {
-	char bound[sizeof(s->name) + 1];
-	const char *names[2] = {f->path, bound};
+	char bound[sizeof(s->name) + 1], real[BRK_PATH_MAX];
 
 	memcpy(bound, s->name, s->name_len);
 	bound[s->name_len] = '\0';
-	for (size_t i = 0; i < ZW_N_ELEMENTS(names); i++) {
-		if (names[i][0] != '/')
-			continue;
-		zw_autoclose int fd = host_open(l, names[i]);
-		char real[BRK_PATH_MAX];
-		if (fd >= 0 && is_same_file(fd, f) && brk_fd_where(fd, real, sizeof(real)) > 0) {
-			zw_strlcpy(f->path, real, sizeof(f->path));
-			return;
-		}
-	}
+	f->is_moved = true;
+	if (bound[0] != '/')
+		return;
+	zw_autoclose int fd = host_open(l, bound);
+	if (fd >= 0 && is_same_file(fd, f) && brk_fd_where(fd, real, sizeof(real)) > 0)
+		f->is_moved = strcmp(real, bound) != 0;
+	zw_strlcpy(f->path, bound, sizeof(f->path));
 }
 
 /* Says who is behind f->pin_fd. @tid: a task of the mount namespace that it was opened in. */
@@ -231,7 +271,7 @@ static int judge_pin(struct brk_lookout *l, pid_t tid, bool is_visible, struct b
 	if (side == 2)
 		take_listener(l, &s, f);
 	if (is_visible)
-		name_visible(l, &s, f);
+		name_visible(&s, l, f);
 	return 0;
 }
 
@@ -246,6 +286,7 @@ static int look_on_host(struct brk_lookout *l, const char *path, struct brk_foun
 	/* A file that is not a socket: inside it is not there. */
 	if (!S_ISSOCK(f->mode))
 		return nowhere(f, ENOENT);
+	zw_strlcpy(f->alias, path, sizeof(f->alias));
 	if (brk_fd_where(f->pin_fd, f->path, sizeof(f->path)) < 0)
 		zw_strlcpy(f->path, path, sizeof(f->path));
 	r = kernel_would_refuse(f);

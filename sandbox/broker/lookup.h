@@ -38,17 +38,33 @@ struct brk_found {
 	uint64_t dev, ino;
 	uint32_t owner_uid, owner_gid, mode;
 	bool is_visible; /* HOST: the file is there inside, too */
+	/* HOST, visible: the path is not the one it was bound to. The agent may have moved it there, so
+	 * no rule about that path allows it. */
+	bool is_moved;
+	/* HOST, not visible: path by which it was looked up, free of links of the sandbox, or "". What
+	 * the agent itself spelt is never judged: it can make a link of any name. */
+	char alias[BRK_PATH_MAX];
 	/* Path as seen inside (INSIDE, NOWHERE), real path of the host (HOST), or "@name". */
 	char path[BRK_PATH_MAX];
 	struct brk_listener listener; /* HOST */
 };
 
+/** A socket and the process that had it open: searching all of /proc for every call would let a
+ * storm of calls take all the time there is. Zeroed = empty. */
+struct brk_holder {
+	uint32_t sk_ino;
+	uint32_t pid; /* 0 = nobody that can be seen */
+	int64_t seen_ms;
+};
+
 struct brk_lookout {
 	const struct brk_sys *sys;
-	int inside_fd;	      /* NETLINK_SOCK_DIAG made in the sandbox; borrowed */
-	int host_fd;	      /* the same of the host; borrowed */
-	int root_fd;	      /* O_PATH of the host's root; borrowed */
-	pthread_mutex_t lock; /* one question at a time on each */
+	int inside_fd;		       /* NETLINK_SOCK_DIAG made in the sandbox; borrowed */
+	int host_fd;		       /* the same of the host; borrowed */
+	int root_fd;		       /* O_PATH of the host's root; borrowed */
+	pthread_mutex_t lock;	       /* one question at a time on each */
+	struct brk_holder holders[16]; /* under the lock */
+	unsigned next_holder;
 };
 
 /** Finds out; fills @ret also for NOWHERE. Returns 0, or -errno when that could not be found out.

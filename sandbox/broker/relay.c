@@ -52,6 +52,12 @@ void brk_relay_free(struct brk_relay *r)
 	zev_defer(r->loop, on_relay_dead, r);
 }
 
+void brk_relay_counts(const struct brk_relay *r, uint64_t *ret_up_b, uint64_t *ret_down_b)
+{
+	*ret_up_b = r->half[0].total_b;
+	*ret_down_b = r->half[1].total_b;
+}
+
 static void finish(struct brk_relay *r)
 {
 	if (r->is_ending)

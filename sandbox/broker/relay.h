@@ -22,6 +22,8 @@ struct brk_relay *brk_relay_new(struct zev_loop *loop, int type, int take_inside
 				int take_host_fd,
 				void (*on_end)(uint64_t up_b, uint64_t down_b, void *arg),
 				void *arg);
+/** Bytes so far, from and to the caller. */
+void brk_relay_counts(const struct brk_relay *r, uint64_t *ret_up_b, uint64_t *ret_down_b);
 /** Ends it now, without on_end. */
 void brk_relay_free(struct brk_relay *r);
 

@@ -72,12 +72,8 @@ void brk_unix_fini(struct broker *b)
 
 	while (!TAILQ_EMPTY(&b->pin_list))
 		pin_drop(b, TAILQ_FIRST(&b->pin_list));
-	while ((o = LIST_FIRST(&b->opens)) != NULL) {
-		brk_relay_free(o->relay);
-		LIST_REMOVE(o, link);
-		free(o->event);
-		free(o);
-	}
+	while ((o = LIST_FIRST(&b->opens)) != NULL)
+		brk_open_close(o);
 }
 
 enum brk_state brk_unix_resolve(struct brk_req *r)
@@ -148,11 +144,27 @@ static struct pol_socket socket_of(const struct brk_req *r)
 	}
 	s.path = r->found->path;
 	s.path_len = strlen(r->found->path);
-	if (r->addr.name[0] == '/') {
-		s.alias = r->addr.name;
-		s.alias_len = r->addr.name_len;
+	if (r->found->alias[0] != '\0') {
+		s.alias = r->found->alias;
+		s.alias_len = strlen(r->found->alias);
 	}
 	return s;
+}
+
+static void refuse_own(struct brk_verdict *v)
+{
+	v->verdict = POL_DENY;
+	v->by = ZW_BY_CATALOGUE;
+	v->rule = 0;
+	zw_strlcpy(v->reason, "a socket of zwatch itself", sizeof(v->reason));
+}
+
+static void keep_answer(struct brk_verdict *v, const struct brk_answer *kept)
+{
+	v->verdict = kept->verdict;
+	v->by = kept->by;
+	v->rule = kept->rule;
+	zw_strlcpy(v->note, kept->note, sizeof(v->note));
 }
 
 /* A deny in the rules, then an answer of this session, then the rest of the rules. */
@@ -173,18 +185,13 @@ static void judge(struct brk_req *r)
 	r->v.way = class != NULL ? class->way : POL_WAY_RELAY;
 	zw_strlcpy(r->v.class_name, class != NULL ? class->name : "", sizeof(r->v.class_name));
 	zw_strlcpy(r->v.reason, d.reason != NULL ? d.reason : "", sizeof(r->v.reason));
-	if (is_below(r->found->path, b->runtime_dir)) {
-		r->v.verdict = POL_DENY;
-		r->v.by = ZW_BY_CATALOGUE;
-		r->v.rule = 0;
-		zw_strlcpy(r->v.reason, "a socket of zwatch itself", sizeof(r->v.reason));
-	} else if (kept != NULL && (d.verdict == POL_ASK || kept->verdict == POL_DENY) &&
-		   d.verdict != POL_DENY) {
-		r->v.verdict = kept->verdict;
-		r->v.by = kept->by;
-		r->v.rule = kept->rule;
-		zw_strlcpy(r->v.note, kept->note, sizeof(r->v.note));
-	}
+	if (d.verdict == POL_ALLOW && r->found->is_moved)
+		r->v.verdict = d.verdict = POL_ASK;
+	if (is_below(r->found->path, b->runtime_dir))
+		refuse_own(&r->v);
+	else if (kept != NULL && d.verdict != POL_DENY &&
+		 (d.verdict == POL_ASK || kept->verdict == POL_DENY))
+		keep_answer(&r->v, kept);
 }
 
 static enum brk_state refuse(struct brk_req *r, unsigned did, unsigned by, const char *reason)
@@ -507,8 +514,11 @@ static void on_open_end(uint64_t up_b, uint64_t down_b, void *arg)
 
 void brk_open_close(struct brk_open *o)
 {
+	uint64_t up_b, down_b;
+
+	brk_relay_counts(o->relay, &up_b, &down_b);
 	brk_relay_free(o->relay);
-	on_open_end(0, 0, o);
+	on_open_end(up_b, down_b, o);
 }
 
 /* Whether the caller's descriptor closes on exec. */

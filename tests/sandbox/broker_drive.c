@@ -375,6 +375,84 @@ static void test_nothing_there__native_errors_counted_once(void **state)
 	end_rig(r);
 }
 
+static int agent_allowed(struct rig *r)
+{
+	char path[200];
+
+	snprintf(path, sizeof(path), "%s/allowed.sock", r->dir);
+	int fd = rig_connect(path, SOCK_STREAM);
+	return fd < 0 ? fd : 0;
+}
+
+static void test_rule_allows__without_a_question(void **state)
+{
+	struct rig *r = new_rig();
+	char path[200];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/allowed.sock", r->dir);
+	zw_autoclose int fd = rig_listen(path, SOCK_STREAM, 4);
+	rig_start(r, agent_allowed);
+	assert_int_equal(rig_result(r), 0);
+	assert_false(rig_untouched(fd));
+	assert_int_equal(r->n_asks, 0);
+	assert_int_equal(rig_row(r, ZW_DID_ALLOW, "allowed.sock")->by, ZW_BY_RULE);
+	assert_int_equal(rig_row(r, ZW_DID_ALLOW, "allowed.sock")->want_commit, 1);
+	end_rig(r);
+}
+
+/* mv denied.sock allowed.sock, a hard link, and a link that makes the old name lead there. */
+static int agent_moves(struct rig *r)
+{
+	char path[200];
+
+	snprintf(path, sizeof(path), "%s/allowed.sock", r->dir);
+	if (link(host_path, path) < 0 || agent_allowed(r) != -EACCES)
+		return 1;
+	if (unlink(path) < 0 || rename(host_path, path) < 0 || agent_allowed(r) != -EACCES)
+		return 2;
+	return symlink(path, host_path) == 0 && agent_allowed(r) == -EACCES ? 0 : 3;
+}
+
+static void test_rule_by_path__does_not_hold_for_what_was_moved_there(void **state)
+{
+	struct rig *r = new_rig();
+	zw_autoclose int fd = rig_listen(host_path, SOCK_STREAM, 4);
+
+	(void)state;
+	r->answer = RIG_DENY;
+	rig_start(r, agent_moves);
+	assert_int_equal(rig_result(r), 0);
+	assert_int_equal(r->n_asks, 3);
+	assert_string_equal(r->asks[1].target, host_path);
+	assert_true(rig_untouched(fd));
+	end_rig(r);
+}
+
+static int foreign_fd;
+
+static int agent_foreign(struct rig *r)
+{
+	struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons(9)};
+
+	(void)r;
+	in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	return connect(foreign_fd, (struct sockaddr *)&in, sizeof(in)) < 0 ? -errno : 0;
+}
+
+static void test_socket_of_another_network__not_connected(void **state)
+{
+	struct rig *r = new_rig();
+
+	(void)state;
+	foreign_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	rig_start(r, agent_foreign);
+	assert_int_equal(rig_result(r), -EACCES);
+	assert_non_null(rig_row(r, ZW_DID_DENY, "127.0.0.1:9"));
+	close(foreign_fd);
+	end_rig(r);
+}
+
 /* -- spellings --------------------------------------------------------------------------------------- */
 
 static int agent_spellings(struct rig *r)
@@ -1197,6 +1275,9 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_host_socket__nobody_to_ask_is_denied),
 		cmocka_unit_test(test_host_socket__exchanged_while_reading_is_not_opened),
 		cmocka_unit_test(test_nothing_there__native_errors_counted_once),
+		cmocka_unit_test(test_rule_allows__without_a_question),
+		cmocka_unit_test(test_rule_by_path__does_not_hold_for_what_was_moved_there),
+		cmocka_unit_test(test_socket_of_another_network__not_connected),
 		cmocka_unit_test(test_z005_spellings__one_card_one_verdict),
 		cmocka_unit_test(test_z005_spellings_of_what_is_not_mounted__one_card_one_verdict),
 		cmocka_unit_test(test_z006_abstract_twin__asked_about_with_its_kind),

@@ -415,6 +415,9 @@ static void send_policy(struct rig *r)
 		zw_send(r->chan, pol_pattern, .class_index = (uint16_t)i,
 			.is_abstract = classes[i].is_abstract, .glob = zw_span(classes[i].glob));
 	}
+	zw_autofree char *allowed = zw_xasprintf("%s/allowed.sock", r->dir);
+	zw_send(r->chan, pol_rule, .rule = 7, .kind = POL_KIND_SOCKET, .action = POL_ACTION_ALLOW,
+		.layer = POL_LAYER_USER, .pattern = zw_span(allowed));
 	zw_send(r->chan, pol_end, .generation = 1);
 }
 

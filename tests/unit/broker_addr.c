@@ -18,15 +18,17 @@ static int parse(int domain, int type, const void *raw, size_t len, struct brk_a
 static void test_unix__path_without_nul_takes_all_108(void **state)
 {
 	struct sockaddr_un un = {.sun_family = AF_UNIX};
+	uint8_t raw[sizeof(un) + 1] = {0};
 	struct brk_addr a;
 
 	(void)state;
 	memset(un.sun_path, 'x', sizeof(un.sun_path));
-	assert_int_equal(parse(AF_UNIX, SOCK_STREAM, &un, sizeof(un), &a), 0);
+	memcpy(raw, &un, sizeof(un));
+	assert_int_equal(parse(AF_UNIX, SOCK_STREAM, raw, sizeof(un), &a), 0);
 	assert_int_equal(a.kind, BRK_ADDR_PATH);
 	assert_int_equal(a.name_len, 108);
 	assert_int_equal(strlen(a.name), 108);
-	assert_int_equal(parse(AF_UNIX, SOCK_STREAM, &un, sizeof(un) + 1, &a), -EINVAL);
+	assert_int_equal(parse(AF_UNIX, SOCK_STREAM, raw, sizeof(raw), &a), -EINVAL);
 }
 
 static void test_unix__path_ends_at_nul_or_length(void **state)
