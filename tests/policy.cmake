@@ -9,3 +9,9 @@ endforeach()
 foreach(part host rule)
 	zw_fuzz(${part} SOURCES fuzz/fuzz_${part}.c DEPS zw_policy)
 endforeach()
+
+# A second opinion about HTTP, where Debian's libhttp-parser-dev is installed.
+find_library(ZW_HTTP_PARSER http_parser)
+if(ZW_HTTP_PARSER)
+	zw_fuzz(http1_oracle SOURCES fuzz/fuzz_http1_oracle.c DEPS zw_proxy_parse ${ZW_HTTP_PARSER})
+endif()

@@ -8,6 +8,14 @@
 #define CLASSES_MAX 65535
 #define GLOBS_MAX   65535
 
+/* Room for one more in an array that grows by doubling: at 0, 1, 2, 4, 8 … it is full. */
+static void *room_for_one(void *array, size_t n, size_t size)
+{
+	if ((n & (n - 1)) != 0)
+		return array;
+	return zw_xrealloc(array, n > 0 ? n * 2 : 1, size);
+}
+
 int pol_class_add(struct policy *p, const struct pol_class *c)
 {
 	struct pol_class *copy;
@@ -19,7 +27,7 @@ int pol_class_add(struct policy *p, const struct pol_class *c)
 	copy = zw_xnew(struct pol_class);
 	*copy = *c;
 	copy->name[sizeof(copy->name) - 1] = '\0';
-	p->classes = zw_xrealloc(p->classes, p->n_classes + 1, sizeof(struct pol_class *));
+	p->classes = room_for_one(p->classes, p->n_classes, sizeof(struct pol_class *));
 	p->classes[p->n_classes] = copy;
 	return (int)p->n_classes++;
 }
@@ -34,7 +42,7 @@ int pol_pattern_add(struct policy *p, unsigned index, bool is_abstract, const ch
 		return ZW_E_TOOBIG;
 	if (!is_abstract)
 		glob = pol_path_canonical(glob, &len);
-	p->globs = zw_xrealloc(p->globs, p->n_globs + 1, sizeof(struct pol_glob));
+	p->globs = room_for_one(p->globs, p->n_globs, sizeof(struct pol_glob));
 	p->globs[p->n_globs++] =
 		(struct pol_glob){(uint16_t)index, is_abstract, zw_xmemdup0(glob, len)};
 	return 0;
