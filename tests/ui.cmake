@@ -1,1 +1,13 @@
 # tests of ui
+zw_module(zw_test_ui SOURCES support/ui_model.c support/ui_fake.c HEADERS support/ui_model.h support/ui_fake.h DEPS zw_ui_core)
+zw_fuzz(ui_input SOURCES fuzz/fuzz_ui_input.c DEPS zw_ui_core)
+zw_unit(ui_input SOURCES unit/ui_input.c DEPS zw_ui_core)
+zw_unit(ui_draw SOURCES unit/ui_draw.c DEPS zw_ui_core)
+zw_unit(ui_ask SOURCES unit/ui_ask.c DEPS zw_ui_core)
+zw_unit(ui_views SOURCES unit/ui_views.c DEPS zw_ui_core zw_test_ui)
+zw_unit(ui_keys SOURCES unit/ui_keys.c DEPS zw_ui_core zw_test_ui)
+zw_unit(ui_term SOURCES unit/ui_term.c DEPS zw_ui zw_test_ui)
+
+# To look at the dashboard without a session: build/.../tests/ui_demo docker ssh site
+add_executable(ui_demo support/ui_demo.c)
+target_link_libraries(ui_demo PRIVATE zw_flags zw_ui zw_test_ui)

@@ -76,11 +76,11 @@ static enum ui_ask_result want_allow(struct ui_ask *a, bool is_session, int64_t 
 	const char *key = is_session ? "s" : "y";
 
 	if (asleep_ms != 0) {
-		hint(a, "Too early: the keys that allow are still asleep.");
+		hint(a, "Too early: allow keys are asleep.");
 		return UI_ASK_NOTHING;
 	}
 	if (!a->is_read) {
-		hint(a, "Read to the end first: Space.");
+		hint(a, "Read on first: Space.");
 		return UI_ASK_NOTHING;
 	}
 	if (a->is_late && !is_session) {

@@ -283,6 +283,7 @@ static void list_key(struct ui_core *core, struct ui_key key)
 	struct ui_rows *rows = &core->list_rows[core->focus];
 	struct ui_list *list = &core->lists[core->focus];
 
+	dash_update(core); /* rows may have come since the last frame */
 	if (ui_list_move(list, cmd, dash_row_key, rows))
 		return;
 	if (cmd == UI_CMD_BACK)
@@ -631,6 +632,8 @@ void ui_core_draw(struct ui_core *core, const struct draw_ctx *c, int64_t now_ms
 	if (core->top != NULL)
 		core->top->ops->draw(core->top, &above);
 	dash_draw_status(core, c);
+	core->cursor_row = clamp(core->cursor_row, 0, core->rows - 1);
+	core->cursor_col = clamp(core->cursor_col, 0, core->cols - 1);
 	core->is_dirty = false;
 }
 

@@ -167,7 +167,7 @@ static struct columns sock_columns(int width)
 	c.why = c.why_w > 0 ? right - c.why_w + 1 : 0;
 	right = c.why_w > 0 ? c.why - 1 : right;
 	c.has_pid = width >= 52;
-	c.proc_w = c.has_pid ? 13 : width >= 26 ? 8 : 0;
+	c.proc_w = c.has_pid ? 13 : width >= 38 ? 8 : width >= 26 ? 6 : 0;
 	c.proc = c.proc_w > 0 ? right - c.proc_w : 0;
 	c.name_w = (c.proc > 0 ? c.proc - 1 : right) - c.name;
 	return c;
@@ -351,7 +351,7 @@ static void conns_title(struct ui_core *core, char *out, size_t size, int width)
 {
 	const struct mdl_session *s = core->model;
 
-	if (width >= 50)
+	if (width >= 43)
 		snprintf(out, size, "2 Connections  %ju live  %zu seen", (uintmax_t)s->n_live, s->n_conns);
 	else
 		snprintf(out, size, "2 Network  %ju live", (uintmax_t)s->n_live);
@@ -364,7 +364,7 @@ static void socks_title(struct ui_core *core, char *out, size_t size, int width)
 
 	while (n_ask < rows->n && rows->row[n_ask].ask != NULL)
 		n_ask++;
-	int used = snprintf(out, size, width >= 36 ? "3 Unix sockets" : "3 Sockets");
+	int used = snprintf(out, size, width >= 34 ? "3 Unix sockets" : "3 Sockets");
 	if (core->model->n_auto > 0 && width >= 30)
 		used += snprintf(out + used, size - (size_t)used, "  %ju auto",
 				 (uintmax_t)core->model->n_auto);
@@ -733,7 +733,7 @@ static void add_waiting(struct ui_core *core, struct segments *s)
 		return;
 	ui_fmt_span(held, core->now_ms - a->since_ms);
 	enum ui_style style = a->risk == POL_RISK_CRITICAL ? UI_STYLE_CRITICAL : UI_STYLE_ASK;
-	bool is_open = view_is(core, &view_ask_ops);
+	bool is_open = core->top != NULL;
 	if (core->rects.shape != UI_SHAPE_AGENT || is_open)
 		add(s, 1, style, "%zu waiting%s%s", n, is_open ? "" : " ", is_open ? "" : held);
 	else if (core->cols >= 80)
@@ -771,7 +771,7 @@ static void add_hints(struct ui_core *core, struct segments *s)
 					: core->cols >= 60 ? "Ctrl-] a answer"
 							   : "Ctrl-] a");
 	else
-		add(s, 7, UI_STYLE_KEY, "Ctrl-] ? menu");
+		add(s, 4, UI_STYLE_KEY, "Ctrl-] ? menu");
 	if (s->n > n)
 		s->seg[n].is_right = true;
 }

@@ -14,7 +14,7 @@ static int at_least(int n, int min)
 static void lists_abreast(struct ui_rects *r)
 {
 	struct ui_rect in = r->lists;
-	int left = in.cols >= 90 ? in.cols * 61 / 100 : in.cols * 58 / 100;
+	int left = in.cols >= 90 ? in.cols * 61 / 100 : in.cols * 54 / 100;
 
 	r->conns = (struct ui_rect){in.top + 1, 0, in.rows - 2, left};
 	r->socks = (struct ui_rect){in.top + 1, left + 1, in.rows - 2, in.cols - left - 1};

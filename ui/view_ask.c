@@ -25,6 +25,7 @@ struct view_ask {
 	uint64_t id;
 	struct ui_ask ask;
 	int number, total; /* "ask 1 of 2", as it was when it opened: new ones do not change it */
+	bool is_cut; /* there is more to read: d */
 	bool has_details, is_clocked; /* is_clocked: its time stands while it is open */
 	int scroll, n_lines, height; /* of the text, as drawn last */
 	int64_t open_ms, left_ms;    /* left_ms: of the hold time */
@@ -174,6 +175,7 @@ static void text_make(struct view_ask *v, const struct mdl_ask *a, int width, en
  * it alone does not fit, it scrolls. */
 static void text_fit(struct view_ask *v, const struct mdl_ask *a, int width, int height)
 {
+	v->is_cut = false;
 	text_make(v, a, width, LOOSE);
 	if (v->n_lines > height)
 		text_make(v, a, width, TIGHT);
@@ -182,10 +184,17 @@ static void text_fit(struct view_ask *v, const struct mdl_ask *a, int width, int
 	int must = 0;
 	for (int i = 0; i < v->n_lines; i++)
 		must = v->line[i].is_must ? i + 1 : must;
-	if (must > height)
+	if (must > height) {
 		text_make(v, a, width, BARE);
-	while (v->n_lines > height && !v->line[v->n_lines - 1].is_must)
+		v->is_cut = true;
+	}
+	/* Half a fact could mislead: they go as a whole. */
+	while (v->n_lines > height && !v->line[v->n_lines - 1].is_must) {
+		while (v->line[v->n_lines - 1].label == 0 && !v->line[v->n_lines - 2].is_must)
+			free(v->line[--v->n_lines].text);
 		free(v->line[--v->n_lines].text);
+		v->is_cut = true;
+	}
 }
 
 /* -- keys -------------------------------------------------------------------------------------- */
@@ -270,7 +279,8 @@ static void prompt_text(struct view_ask *v, const struct mdl_ask *a, int width, 
 	else if (width < 34)
 		zw_strlcpy(out, "y/N [N] ", size);
 	else
-		snprintf(out, size, "Allow %s?  y/N  [N] ", a->title);
+		snprintf(out, size, draw_width(a->title) + 32 > width ? "Allow?  y/N  [N] " : "Allow %s?  y/N  [N] ",
+			 a->title);
 }
 
 static void hint_text(struct view_ask *v, char *out, size_t size)
@@ -285,6 +295,10 @@ static void hint_text(struct view_ask *v, char *out, size_t size)
 	else if (v->ask.step == UI_ASK_CHOOSE && asleep_ms != 0)
 		snprintf(out, size, "allow keys wake in 0.%d s",
 			 asleep_ms < 0 || asleep_ms >= 1000 ? 5 : (int)((asleep_ms + 99) / 100));
+	else if (v->ask.step == UI_ASK_CHOOSE && v->has_details && v->n_lines > v->height)
+		zw_strlcpy(out, "Space more", size);
+	else if (v->ask.step == UI_ASK_CHOOSE && v->is_cut)
+		zw_strlcpy(out, "d more", size);
 }
 
 /* The prompt with the cursor behind it, and what the last key came to. */

@@ -87,7 +87,7 @@ static void help_draw(struct view *view, const struct draw_ctx *c)
 	draw_text(c, 0, 1, UI_STYLE_FOCUS, " Help ");
 	draw_text(c, 0, c->cols - 16, UI_STYLE_TEXT, " zwatch " ZW_VERSION " ");
 	draw_fit(c, 1, 1, c->cols - 2, UI_STYLE_TEXT,
-		 "Everything you type goes to the agent, except after Ctrl-]  (also Ctrl-5 or F12).");
+		 "Everything you type goes to the agent, except after Ctrl-] (Ctrl-5, F12).");
 	v->height = in.rows;
 	v->max = longest > in.rows ? longest - in.rows : 0;
 	v->scroll = v->scroll > v->max ? v->max : v->scroll;

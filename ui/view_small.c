@@ -32,17 +32,21 @@ struct view_word {
 static void word_draw(struct view *view, const struct draw_ctx *c)
 {
 	struct view_word *v = (struct view_word *)view;
-	char title[96];
-	struct draw_ctx s;
+	char title[96], prompt[96];
+	const char *text = v->text;
+	struct zw_span line;
+	int row = 1;
 
 	snprintf(title, sizeof(title), " %s ", v->title);
-	s = sheet(c, 4, title);
-	draw_fit(&s, 1, 1, s.cols - 2, UI_STYLE_TEXT, v->text);
-	int col = draw_textf(&s, 2, 1, UI_STYLE_STRONG, "Type %s and Enter. Enter alone goes back: ",
-			     v->word);
-	if (col + WORD_MAX > s.cols)
-		col = draw_textf(&s, 3, 1, UI_STYLE_TEXT, "> ");
-	int row = col < 10 ? 3 : 2;
+	struct draw_ctx s = sheet(c, 3 + draw_wrap_rows(v->text, c->cols - 2), title);
+	while (draw_wrap_next(&text, s.cols - 2, &line)) {
+		zw_autofree char *one = zw_span_dup(line);
+
+		draw_text(&s, row++, 1, UI_STYLE_TEXT, one);
+	}
+	snprintf(prompt, sizeof(prompt),
+		 s.cols >= 76 ? "Type %s and Enter. Enter alone goes back: " : "Type %s + Enter: ", v->word);
+	int col = draw_text(&s, row, 1, UI_STYLE_STRONG, prompt);
 	col = draw_text(&s, row, col, UI_STYLE_TEXT, v->typed);
 	ui_core_cursor(view->core, &s, row, col);
 }
@@ -105,14 +109,21 @@ void view_word_open(struct ui_core *core, const char *title, const char *text, c
 /* -- the mode ---------------------------------------------------------------------------------- */
 
 static const char *const mode_texts[] = {
-	[POL_MODE_WATCH] = "Watch    sites: allowed and listed          sockets: asks for the risky ones",
-	[POL_MODE_GUARD] = "Guard    sites: asks once for each new one  sockets: asks for those outside",
-	[POL_MODE_STRICT] = "Strict   sites: only the ones you listed    sockets: refused without asking",
+	[POL_MODE_WATCH] = "Watch   sites: allowed and listed     sockets: the risky ones ask",
+	[POL_MODE_GUARD] = "Guard   sites: each new one asks      sockets: those outside ask",
+	[POL_MODE_STRICT] = "Strict  sites: only those you listed  sockets: refused",
+};
+
+static const char *const mode_briefs[] = {
+	[POL_MODE_WATCH] = "Watch   list, ask what is risky",
+	[POL_MODE_GUARD] = "Guard   ask for what is new",
+	[POL_MODE_STRICT] = "Strict  refuse what is not listed",
 };
 
 static void mode_draw(struct view *view, const struct draw_ctx *c)
 {
 	struct draw_ctx s = sheet(c, 6, " Mode ");
+	const char *const *texts = s.cols >= 72 ? mode_texts : mode_briefs;
 
 	view->core->is_cursor_visible = false;
 	for (int i = 0; i < POL_MODE_MAX; i++) {
@@ -120,10 +131,11 @@ static void mode_draw(struct view *view, const struct draw_ctx *c)
 
 		draw_text(&s, 1 + i, 1, UI_STYLE_KEY, is_now ? ">" : " ");
 		draw_textf(&s, 1 + i, 3, UI_STYLE_KEY, "%d", i + 1);
-		draw_fit(&s, 1 + i, 6, s.cols - 7, is_now ? UI_STYLE_STRONG : UI_STYLE_TEXT, mode_texts[i]);
+		draw_fit(&s, 1 + i, 6, s.cols - 7, is_now ? UI_STYLE_STRONG : UI_STYLE_TEXT, texts[i]);
 	}
 	draw_fit(&s, 5, 1, s.cols - 2, UI_STYLE_QUIET,
-		 "Rules and your answers stay in force in every mode.  1 2 3 choose, Esc back");
+		 s.cols >= 72 ? "Rules and your answers stay in force in every mode.  1 2 3 choose"
+			      : "1 2 3 choose");
 }
 
 static bool mode_key(struct view *view, struct ui_key key)

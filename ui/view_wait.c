@@ -65,13 +65,14 @@ static void draw_row(struct view_wait *v, const struct draw_ctx *c, int row, siz
 	draw_text(c, row, 8, ui_risk_style(a->risk), zw_risk_word(a->risk));
 	if (is_wide)
 		draw_text(c, row, 17, UI_STYLE_TEXT, a->kind == POL_KIND_SITE ? "net" : "unix");
-	draw_fit(c, row, what + 1, times - who_w - what - 3, UI_STYLE_STRONG, a->title);
+	draw_fit(c, row, what + 1, (is_wide ? times - who_w - 2 : state) - what - 2, UI_STYLE_STRONG,
+		 a->title);
 	if (is_wide) {
 		snprintf(text, sizeof(text), "%.40s(%u)", mdl_proc_name(&a->proc), a->proc.pid);
 		draw_fit(c, row, times - who_w - 1, who_w, UI_STYLE_TEXT, text);
+		snprintf(text, sizeof(text), "x%u", a->n_waiting);
+		draw_right(c, row, times - 1, 5, UI_STYLE_TEXT, text);
 	}
-	snprintf(text, sizeof(text), "x%u", a->n_waiting);
-	draw_right(c, row, times - 1, 5, UI_STYLE_TEXT, text);
 	bool is_missed = a->state == MDL_ASK_MISSED;
 	draw_fit(c, row, state, 6, is_missed ? UI_STYLE_MISS : UI_STYLE_ASK, is_missed ? "missed" : "held");
 	if (i == v->list.sel) {
@@ -88,9 +89,10 @@ static void draw_heads(const struct draw_ctx *c)
 	draw_right(c, 1, 1, 6, UI_STYLE_HEAD, "AGE");
 	draw_text(c, 1, 8, UI_STYLE_HEAD, "RISK");
 	draw_text(c, 1, is_wide ? 22 : 17, UI_STYLE_HEAD, "WHAT");
-	if (is_wide)
+	if (is_wide) {
 		draw_text(c, 1, c->cols - 34, UI_STYLE_HEAD, "WHO");
-	draw_right(c, 1, c->cols - 14, 5, UI_STYLE_HEAD, "TRIES");
+		draw_right(c, 1, c->cols - 14, 5, UI_STYLE_HEAD, "TRIES");
+	}
 	draw_text(c, 1, c->cols - 7, UI_STYLE_HEAD, "STATE");
 }
 

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/support/ui_fake.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "src/base/mem.h"
+#include "src/base/words.h"
+
+static void on_input(void *arg, const void *bytes, size_t len)
+{
+	int r = zw_buf_add(&((struct ui_fake *)arg)->input, bytes, len);
+
+	assert(r == 0);
+}
+
+static void on_pane_resize(void *arg, int rows, int cols)
+{
+	struct ui_fake *f = arg;
+
+	f->pane_rows = rows;
+	f->pane_cols = cols;
+}
+
+static void on_frame_done(void *arg)
+{
+	((struct ui_fake *)arg)->n_frames_done++;
+}
+
+static void on_ask_open(void *arg, uint64_t id, bool is_open)
+{
+	struct ui_fake *f = arg;
+	struct mdl_ask *a = mdl_ask_find(&f->model, id);
+
+	assert(a != NULL);
+	f->opened = is_open ? id : 0;
+	a->left_ms = mdl_ask_left_ms(a, f->now_ms);
+	a->clock_ms = f->now_ms;
+	a->state = is_open ? MDL_ASK_OPEN : MDL_ASK_HELD;
+}
+
+static void on_answer(void *arg, const struct ui_answer *answer)
+{
+	struct ui_fake *f = arg;
+	struct mdl_ask *a = mdl_ask_find(&f->model, answer->ask);
+
+	f->n_answers++;
+	f->opened = 0;
+	f->answer = *answer;
+	zw_strlcpy(f->note, answer->note, sizeof(f->note));
+	zw_strlcpy(f->key, answer->key, sizeof(f->key));
+	zw_strlcpy(f->shown, answer->shown, sizeof(f->shown));
+	f->answer.note = f->note;
+	f->answer.key = f->key;
+	f->answer.shown = f->shown;
+	if (a != NULL)
+		a->state = MDL_ASK_ANSWERED;
+}
+
+static const char *on_undo(void *arg)
+{
+	(void)arg;
+	return "Taken back: docker.sock.";
+}
+
+static void on_freeze(void *arg, bool is_frozen)
+{
+	((struct ui_fake *)arg)->is_frozen = is_frozen;
+}
+
+static void on_mode(void *arg, enum pol_mode mode)
+{
+	((struct ui_fake *)arg)->model.mode = mode;
+}
+
+static void on_stop(void *arg)
+{
+	((struct ui_fake *)arg)->is_stopped = true;
+}
+
+static void on_bell(void *arg)
+{
+	((struct ui_fake *)arg)->n_bells++;
+}
+
+static void on_notice(void *arg, const char *text)
+{
+	struct ui_fake *f = arg;
+
+	zw_strlcpy(f->notice, text, sizeof(f->notice));
+}
+
+static void on_suspend(void *arg)
+{
+	(void)arg;
+}
+
+static void on_quit(void *arg)
+{
+	((struct ui_fake *)arg)->n_quits++;
+}
+
+static void on_reply(void *arg, enum ui_reply what, int value)
+{
+	(void)arg;
+	(void)what;
+	(void)value;
+}
+
+static void init(struct ui_fake *f, enum ui_layout layout, int rows, int cols, bool has_session)
+{
+	const struct ui_host host = {.input = on_input,
+				     .pane_resize = on_pane_resize,
+				     .frame_done = on_frame_done,
+				     .ask_open = on_ask_open,
+				     .answer = on_answer,
+				     .undo = on_undo,
+				     .freeze = on_freeze,
+				     .mode = on_mode,
+				     .stop_agent = on_stop,
+				     .arg = f};
+	const struct ui_effects effects = {on_bell, on_notice, on_suspend, on_quit, on_reply, f};
+	const struct ui_config config = {.layout = layout,
+					 .arm_ms = 500,
+					 .quiet_ms = 300,
+					 .has_mouse = true,
+					 .agent_name = "claude"};
+
+	memset(f, 0, sizeof(*f));
+	draw_locale_init();
+	f->now_ms = UI_MODEL_NOW_MS;
+	f->is_ascii = f->has_colour = true;
+	zw_buf_init(&f->input, 1u << 22);
+	f->grid = zw_xcalloc(1, PANE_GRID_SIZE_B);
+	ui_model_fill(&f->model);
+	ui_core_init(&f->core, &f->model, has_session ? f->grid : NULL, has_session ? &host : NULL,
+		     &config, &effects, rows, cols, f->now_ms);
+	draw_grid_init(&f->screen, rows, cols);
+}
+
+void ui_fake_init(struct ui_fake *f, enum ui_layout layout, int rows, int cols)
+{
+	init(f, layout, rows, cols, true);
+	ui_fake_resize(f, rows, cols);
+}
+
+void ui_fake_init_history(struct ui_fake *f, int rows, int cols)
+{
+	init(f, UI_LAYOUT_COLLAPSED, rows, cols, false);
+}
+
+void ui_fake_fini(struct ui_fake *f)
+{
+	ui_core_fini(&f->core);
+	draw_grid_fini(&f->screen);
+	zw_buf_fini(&f->input);
+	mdl_session_fini(&f->model);
+	free(f->grid);
+}
+
+void ui_fake_draw(struct ui_fake *f)
+{
+	struct draw_ctx c = draw_all(&f->screen, f->is_ascii, f->has_colour);
+
+	ui_core_draw(&f->core, &c, f->now_ms);
+	ui_core_written(&f->core, f->now_ms);
+}
+
+void ui_fake_type_n(struct ui_fake *f, const void *bytes, size_t len)
+{
+	ui_core_input(&f->core, bytes, len, f->now_ms);
+	ui_fake_draw(f);
+}
+
+void ui_fake_type(struct ui_fake *f, const char *bytes)
+{
+	ui_fake_type_n(f, bytes, strlen(bytes));
+	if (ui_input_wait_ms(&f->core.input) > 0) {
+		ui_core_input_timeout(&f->core, f->now_ms);
+		ui_fake_draw(f);
+	}
+}
+
+void ui_fake_wait(struct ui_fake *f, int64_t ms)
+{
+	f->now_ms += ms;
+	ui_fake_draw(f);
+}
+
+void ui_fake_resize(struct ui_fake *f, int rows, int cols)
+{
+	struct ui_frame frame = {.modes = PANE_MODE_CURSOR_VISIBLE | PANE_MODE_PASTE};
+
+	draw_grid_fini(&f->screen);
+	draw_grid_init(&f->screen, rows, cols);
+	ui_core_resize(&f->core, rows, cols, f->now_ms);
+	ui_model_grid(f->grid, f->pane_rows, f->pane_cols);
+	frame.rows = f->pane_rows;
+	frame.cols = f->pane_cols;
+	ui_core_frame(&f->core, &frame, f->now_ms);
+	ui_fake_draw(f);
+}
+
+char *ui_fake_text(const struct ui_fake *f)
+{
+	size_t cap = (size_t)f->screen.rows * ((size_t)f->screen.cols * 8 + 2) + 1, used = 0;
+	char *all = zw_xcalloc(cap, 1);
+
+	for (int row = 0; row < f->screen.rows; row++) {
+		zw_autofree char *line = draw_row_text(&f->screen, row);
+
+		used += (size_t)snprintf(all + used, cap - used, "%s\n", line);
+		assert(used < cap);
+	}
+	return all;
+}
+
+bool ui_fake_shows(const struct ui_fake *f, const char *text)
+{
+	zw_autofree char *all = ui_fake_text(f);
+
+	return strstr(all, text) != NULL;
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT
+ * The tokeniser of the keyboard: what is zwatch's, and that everything else stays as it came. */
+#include "tests/support/test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "ui/input.h"
+
+struct seen {
+	struct ui_token last;
+	char kinds[256]; /* one letter a token: T K P M F ( = ) R */
+	size_t n;
+	uint8_t bytes[4096]; /* of all tokens */
+	size_t len;
+};
+
+static void on_token(const struct ui_token *t, void *arg)
+{
+	struct seen *s = arg;
+
+	s->last = *t;
+	if (s->n < sizeof(s->kinds) - 1)
+		s->kinds[s->n++] = "TKPMF(=)R"[t->kind];
+	assert_true(s->len + t->len <= sizeof(s->bytes));
+	memcpy(s->bytes + s->len, t->bytes, t->len);
+	s->len += t->len;
+}
+
+static struct seen feed(const char *bytes)
+{
+	struct ui_input in = {0};
+	struct seen s = {.n = 0};
+
+	ui_input_feed(&in, bytes, strlen(bytes), on_token, &s);
+	ui_input_timeout(&in, on_token, &s);
+	assert_int_equal(s.len, strlen(bytes));
+	assert_memory_equal(s.bytes, bytes, s.len);
+	return s;
+}
+
+static void test_prefix__all_spellings(void **state)
+{
+	static const char *const prefixes[] = {
+		"\x1d", "\033[93;5u", "\033[93;5:1u", "\033[93;133u", "\033[27;5;93~", "\033[24~", "\033[24;1:1~",
+		"\033[93:125;5u",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		assert_string_equal(feed(prefixes[i]).kinds, "P");
+}
+
+static void test_prefix__others_are_not(void **state)
+{
+	(void)state;
+	assert_string_equal(feed("\033[93u").kinds, "K");
+	assert_string_equal(feed("\033[93;7u").kinds, "K");
+	assert_string_equal(feed("\033[24;5~").kinds, "K");
+	assert_string_equal(feed("\033[23~").kinds, "K");
+	assert_string_equal(feed("]").kinds, "T");
+	/* the key goes up, or repeats: not pressed again */
+	assert_string_equal(feed("\033[93;5:3u").kinds, "R");
+	assert_string_equal(feed("\033[93;5:2u").kinds, "R");
+}
+
+static void test_prefix__after_half_a_sequence(void **state)
+{
+	(void)state;
+	assert_string_equal(feed("\033\x1d").kinds, "KP");
+	assert_string_equal(feed("\033[1;\x1d" "a").kinds, "KPT");
+	assert_string_equal(feed("\033O\x1d").kinds, "KP");
+}
+
+static void test_paste__nothing_inside_is_a_key(void **state)
+{
+	struct seen s = feed("\033[200~ay\x1d\033[93;5u\033[24~\r\033[201~y");
+
+	(void)state;
+	assert_int_equal(s.kinds[0], '(');
+	assert_int_equal(strspn(s.kinds + 1, "="), s.n - 3);
+	assert_string_equal(s.kinds + s.n - 2, ")T");
+}
+
+static void test_paste__marks_split_anywhere(void **state)
+{
+	static const char text[] = "a\033[200~b\x1d\033[20\033[201~c\x1d";
+
+	(void)state;
+	for (size_t cut = 0; cut <= strlen(text); cut++) {
+		for (size_t cut2 = cut; cut2 <= strlen(text); cut2++) {
+			struct ui_input in = {0};
+			struct seen s = {.n = 0};
+			int n_prefix = 0, n_begin = 0, n_end = 0;
+
+			ui_input_feed(&in, text, cut, on_token, &s);
+			ui_input_feed(&in, text + cut, cut2 - cut, on_token, &s);
+			ui_input_feed(&in, text + cut2, strlen(text) - cut2, on_token, &s);
+			for (size_t i = 0; i < s.n; i++) {
+				n_prefix += s.kinds[i] == 'P';
+				n_begin += s.kinds[i] == '(';
+				n_end += s.kinds[i] == ')';
+			}
+			assert_int_equal(n_prefix, 1);
+			assert_int_equal(n_begin, 1);
+			assert_int_equal(n_end, 1);
+			assert_int_equal(s.len, strlen(text));
+			assert_memory_equal(s.bytes, text, s.len);
+		}
+	}
+}
+
+static void test_paste__no_timeout_inside(void **state)
+{
+	struct ui_input in = {0};
+	struct seen s = {.n = 0};
+
+	(void)state;
+	ui_input_feed(&in, "\033[200~abc\033[20", 13, on_token, &s);
+	assert_int_equal(ui_input_wait_ms(&in), 0);
+	assert_true(ui_input_is_pasting(&in));
+	ui_input_feed(&in, "1~", 2, on_token, &s);
+	assert_false(ui_input_is_pasting(&in));
+}
+
+static void test_escape__alone_after_a_while(void **state)
+{
+	struct ui_input in = {0};
+	struct seen s = {.n = 0};
+
+	(void)state;
+	ui_input_feed(&in, "\033", 1, on_token, &s);
+	assert_int_equal(s.n, 0);
+	assert_in_range(ui_input_wait_ms(&in), 1, 99);
+	ui_input_timeout(&in, on_token, &s);
+	assert_string_equal(s.kinds, "K");
+	assert_int_equal(s.last.key.code, UI_KEY_ESC);
+	assert_int_equal(ui_input_wait_ms(&in), 0);
+}
+
+static void test_keys__names(void **state)
+{
+	static const struct {
+		const char *bytes;
+		uint32_t code;
+		unsigned mods;
+	} keys[] = {
+		{"\033[A", UI_KEY_UP, 0},       {"\033OA", UI_KEY_UP, 0},      {"\033[1;5A", UI_KEY_UP, UI_MOD_CTRL},
+		{"\033[5~", UI_KEY_PGUP, 0},    {"\033[13u", UI_KEY_ENTER, 0}, {"\033[27;2;65~", 'A', 0},
+		{"\033[97;2u", 'A', 0},         {"\033[27u", UI_KEY_ESC, 0},   {"\033x", 'x', UI_MOD_ALT},
+		{"\033[97;1:3u", UI_KEY_NONE, 0}, {"\033[100;5u", 'd', UI_MOD_CTRL}, {"\033[Z", UI_KEY_BACKTAB, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		struct seen s = feed(keys[i].bytes);
+
+		assert_string_equal(s.kinds, "K");
+		assert_int_equal(s.last.key.code, keys[i].code);
+		assert_int_equal(s.last.key.mods, keys[i].mods);
+	}
+}
+
+static void test_mouse__sgr_and_x10(void **state)
+{
+	struct seen s = feed("\033[<0;10;5M");
+
+	(void)state;
+	assert_string_equal(s.kinds, "M");
+	assert_int_equal(s.last.mouse.col, 9);
+	assert_int_equal(s.last.mouse.row, 4);
+	assert_false(s.last.mouse.is_release);
+	assert_true(feed("\033[<0;10;5m").last.mouse.is_release);
+	s = feed("\033[M *%");
+	assert_string_equal(s.kinds, "M");
+	assert_int_equal(s.last.mouse.button, 0);
+	assert_int_equal(s.last.mouse.col, 9);
+	assert_int_equal(s.last.mouse.row, 4);
+}
+
+static void test_replies__are_nobodys_input(void **state)
+{
+	struct seen s = feed("\033[?2026;2$y");
+
+	(void)state;
+	assert_string_equal(s.kinds, "R");
+	assert_int_equal(s.last.what, UI_REPLY_SYNC);
+	assert_int_equal(s.last.value, 2);
+	assert_int_equal(feed("\033[?62;22c").last.what, UI_REPLY_DA1);
+	s = feed("\033[?5u");
+	assert_int_equal(s.last.what, UI_REPLY_KITTY);
+	assert_int_equal(s.last.value, 5);
+	assert_string_equal(feed("\033[I\033[O").kinds, "FF");
+}
+
+static void test_sequence__too_long_is_text_again(void **state)
+{
+	char bytes[300] = "\033[";
+
+	(void)state;
+	memset(bytes + 2, '1', 200);
+	assert_string_equal(feed(bytes).kinds, "KT");
+}
+
+static void test_Z093_escape__split_sequences(void **state)
+{
+	static const char text[] = "\033[<35;12;40M\033[1;5C\033OP";
+	struct ui_input in = {0};
+	struct seen s = {.n = 0};
+
+	(void)state;
+	for (size_t i = 0; i < strlen(text); i++)
+		ui_input_feed(&in, text + i, 1, on_token, &s);
+	assert_string_equal(s.kinds, "MKK");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_prefix__all_spellings),
+		cmocka_unit_test(test_prefix__others_are_not),
+		cmocka_unit_test(test_prefix__after_half_a_sequence),
+		cmocka_unit_test(test_paste__nothing_inside_is_a_key),
+		cmocka_unit_test(test_paste__marks_split_anywhere),
+		cmocka_unit_test(test_paste__no_timeout_inside),
+		cmocka_unit_test(test_escape__alone_after_a_while),
+		cmocka_unit_test(test_keys__names),
+		cmocka_unit_test(test_mouse__sgr_and_x10),
+		cmocka_unit_test(test_replies__are_nobodys_input),
+		cmocka_unit_test(test_sequence__too_long_is_text_again),
+		cmocka_unit_test(test_Z093_escape__split_sequences),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
