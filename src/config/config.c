@@ -12,6 +12,7 @@
 #include "src/base/io.h"
 #include "src/base/mem.h"
 #include "src/base/str.h"
+#include "src/config/agents.h"
 #include "src/config/config_int.h"
 #include "src/config/json.h"
 
@@ -172,6 +173,41 @@ int cfg_rule_add(struct cfg *cfg, const struct pol_rule *rule, const char **ret_
 	cfg->rules = zw_xrealloc(cfg->rules, cfg->n_rules + 1, sizeof(*cfg->rules));
 	cfg->rules[cfg->n_rules++] = r;
 	return 0;
+}
+
+void cfg_agent_sites_add(struct cfg *cfg, const struct cfg_agent *agent)
+{
+	zw_autofree char *origin = zw_xasprintf("built in, %s", agent->name);
+
+	for (size_t i = 0; i < agent->n_sites; i++) {
+		const struct pol_rule rule = {
+			.kind = POL_KIND_SITE,
+			.action = POL_ACTION_ALLOW,
+			.layer = POL_LAYER_SYSTEM,
+			.pattern = agent->sites[i].site,
+			.origin = origin,
+		};
+		const char *why;
+		int code = cfg_rule_add(cfg, &rule, &why);
+
+		assert(code == 0);
+	}
+}
+
+bool cfg_socket_open(struct cfg *cfg, const char *path)
+{
+	bool is_listed = false;
+
+	for (size_t i = 0; i < cfg->n_rules; i++) {
+		struct pol_rule *r = &cfg->rules[i];
+
+		if (r->kind != POL_KIND_SOCKET || r->action != POL_ACTION_ALLOW ||
+		    strcmp(r->pattern, path) != 0)
+			continue;
+		r->flags |= POL_RULE_DANGEROUS_OK;
+		is_listed = true;
+	}
+	return is_listed;
 }
 
 void cfg_fill(const struct cfg *cfg, struct policy *policy)

@@ -171,6 +171,22 @@ void cfg_option(struct cfg *cfg, const struct cfg_places *places, enum cfg_optio
  */
 int cfg_rule_add(struct cfg *cfg, const struct pol_rule *rule, const char **ret_why);
 
+struct cfg_agent;
+/**
+ * Adds the sites that an agent needs for its own work (its preset) as allows, under the name "built
+ * in, NAME". They are of the lowest layer that may allow, so that every deny wins.
+ */
+void cfg_agent_sites_add(struct cfg *cfg, const struct cfg_agent *agent);
+
+/**
+ * The user agreed to this socket for this session ("yes" to the warning, or
+ * --allow-dangerous-sockets): its allows may open HIGH and CRITICAL from now on.
+ *
+ * @path  as in struct cfg_socket; only what is listed there can be opened
+ * Returns  whether there was one
+ */
+bool cfg_socket_open(struct cfg *cfg, const char *path);
+
 /** Puts mode, rules and private names into a policy; they were checked. */
 void cfg_fill(const struct cfg *cfg, struct policy *policy);
 

@@ -7,6 +7,8 @@
 #include "src/base/mem.h"
 #include "src/base/str.h"
 #include "src/base/words.h"
+#include "src/config/agents.h"
+#include "src/config/catalogue.h"
 #include "src/config/config.h"
 
 static const struct cfg_places places = {
@@ -381,6 +383,66 @@ static void test_rules__origin_reason_and_ascii(void **state)
 	     "character. config.json:1");
 }
 
+static void test_agent_sites__allowed_unless_denied(void **state)
+{
+	(void)state;
+	struct cfg_report report = {0};
+	struct cfg *cfg = read_layer(
+		POL_LAYER_PROJECT, "{\"network\": {\"deniedDomains\": [\"claude.ai\"]}}", &report);
+	struct cfg_agent *agent = NULL;
+	struct policy *policy = pol_new();
+	struct pol_decision d;
+	struct pol_host host;
+
+	assert_int_equal(cfg_agent_find("claude", &places, &agent), 0);
+	cfg_agent_sites_add(cfg, agent);
+	cfg_fill(cfg, policy);
+	assert_int_equal(pol_host_parse("api.anthropic.com", 17, &host), 0);
+	pol_decide_site(policy, &host, 443, "", &d);
+	assert_int_equal(d.verdict, POL_ALLOW);
+	assert_string_equal(d.origin, "built in, claude");
+	pol_decide_site(policy, &host, 22, "", &d);
+	assert_int_equal(d.verdict, POL_ASK);
+	assert_int_equal(pol_host_parse("claude.ai", 9, &host), 0);
+	pol_decide_site(policy, &host, 443, "", &d);
+	assert_int_equal(d.verdict, POL_DENY);
+	pol_free(policy);
+	cfg_agent_free(agent);
+	cfg_free(cfg);
+}
+
+static enum pol_verdict docker_verdict(const struct cfg *cfg)
+{
+	struct policy *policy = pol_new();
+	struct cfg_catalogue *cat = NULL;
+	struct pol_decision d;
+	const struct pol_socket s = {.path = "/run/docker.sock", .path_len = 16, .program = ""};
+
+	assert_int_equal(cfg_catalogue_load(&places, NULL, &cat), 0);
+	assert_int_equal(cfg_catalogue_fill(cat, policy), 0);
+	cfg_fill(cfg, policy);
+	pol_decide_socket(policy, &s, &d, NULL);
+	cfg_catalogue_free(cat);
+	pol_free(policy);
+	return d.verdict;
+}
+
+static void test_dangerous_socket__listed_still_asks_until_agreed(void **state)
+{
+	(void)state;
+	struct cfg_report report = {0};
+	struct cfg *cfg = cfg_new(&places, NULL);
+
+	assert_int_equal(docker_verdict(cfg), POL_ASK);
+	assert_false(cfg_socket_open(cfg, "/run/docker.sock"));
+	assert_int_equal(docker_verdict(cfg), POL_ASK);
+	cfg_option(cfg, &places, CFG_OPT_ALLOW_UNIX, "/var/run/docker.sock", &report);
+	assert_int_equal(docker_verdict(cfg), POL_ASK);
+	assert_true(cfg_socket_open(cfg, cfg->sockets[0].path));
+	assert_int_equal(docker_verdict(cfg), POL_ALLOW);
+	cfg_free(cfg);
+}
+
 static void test_layers__lists_add_up_and_the_last_value_wins(void **state)
 {
 	(void)state;
@@ -477,6 +539,8 @@ int main(void)
 		cmocka_unit_test(test_other_programs_files__keys_become_notes),
 		cmocka_unit_test(test_project_file__narrows_only),
 		cmocka_unit_test(test_rules__origin_reason_and_ascii),
+		cmocka_unit_test(test_agent_sites__allowed_unless_denied),
+		cmocka_unit_test(test_dangerous_socket__listed_still_asks_until_agreed),
 		cmocka_unit_test(test_layers__lists_add_up_and_the_last_value_wins),
 		cmocka_unit_test(test_options__bad_values),
 		cmocka_unit_test(test_report__keeps_a_bounded_number),
