@@ -160,7 +160,11 @@ static void on_signal(int signo, void *arg)
 
 static int lock_down(struct audit *a)
 {
-	int how = sb_role_lock(SB_ROLE_AUDIT, aud_writer_folder(a->writer));
+	const char *folder = aud_writer_folder(a->writer);
+	struct stat st;
+	/* A store without a folder cannot be: then this process keeps to refusing, with no files. */
+	bool has_folder = stat(folder, &st) == 0 && S_ISDIR(st.st_mode);
+	int how = sb_role_lock(SB_ROLE_AUDIT, has_folder ? folder : NULL);
 
 	if (how < 0)
 		zw_error("cannot lock this process: %s", zw_strerror(how));

@@ -11,8 +11,8 @@
 
 struct aud_ident {
 	int64_t pid, start; /* start: clock ticks after boot */
-	int64_t pid_ns;     /* inode of its pid namespace, 0 = not known */
-	char boot[40];      /* id of the boot, "" = not known */
+	int64_t pid_ns;	    /* inode of its pid namespace, 0 = not known */
+	char boot[40];	    /* id of the boot, "" = not known */
 };
 
 /** Who @pid is. Returns 0 or -errno (-ESRCH: no such process). */

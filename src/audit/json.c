@@ -117,13 +117,17 @@ void aud_json_str(struct aud_json *j, const char *name, struct zw_span value)
 
 void aud_json_time(struct aud_json *j, const char *name, int64_t t_us)
 {
-	/* Floor division, so that times before 1970 keep their fraction positive. */
-	int64_t us = t_us % 1000000 < 0 ? t_us % 1000000 + 1000000 : t_us % 1000000;
-	time_t s = (time_t)((t_us - us) / 1000000);
+	time_t s = (time_t)(t_us / 1000000);
+	int64_t us = t_us % 1000000;
 	char day[64], text[96];
 	struct tm tm;
 
-	if (gmtime_r(&s, &tm) == NULL || strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%S", &tm) == 0) {
+	if (us < 0) { /* before 1970 the fraction still counts forward */
+		us += 1000000;
+		s--;
+	}
+	if (gmtime_r(&s, &tm) == NULL ||
+	    strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%S", &tm) == 0) {
 		aud_json_null(j, name);
 		return;
 	}

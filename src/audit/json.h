@@ -16,7 +16,7 @@
 /** State of one document. The first failure sticks; look at `error` once, at the end. */
 struct aud_json {
 	struct zw_buf *out; /* borrowed */
-	int error;          /* 0 or ZW_E_TOOBIG */
+	int error;	    /* 0 or ZW_E_TOOBIG */
 	unsigned depth;
 	bool has_item[ZW_JSON_DEPTH_MAX]; /* a comma comes before the next */
 };

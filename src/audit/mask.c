@@ -8,11 +8,13 @@
 #include "src/base/mem.h"
 
 /* Names longer than this are no names. */
-#define NAME_MAX_B  64
-#define NAME_WORDS  8
+#define NAME_MAX_B 64
+#define NAME_WORDS 8
 /* A random string is at least this long; shorter ones occur in ordinary words. */
-#define RANDOM_MIN  20
+#define RANDOM_MIN     20
 #define RANDOM_HEX_MIN 24
+/* Credentials in front of a host end within this; it bounds the work on text made to be slow. */
+#define URL_WINDOW 512
 
 /* The text and, byte for byte, what of it is to be hidden: every rule only marks, so that none
  * depends on what another has done. */
@@ -126,7 +128,7 @@ static void mark_value(struct text *t, size_t i, bool is_whole_arg, const char *
 static bool in_list(const char *word, const char *const *list)
 {
 	for (; *list != NULL; list++)
-		if (strcmp(word, *list) == 0)
+		if ((*list)[0] == word[0] && strcmp(word, *list) == 0)
 			return true;
 	return false;
 }
@@ -182,9 +184,10 @@ static const char *const token_prefixes[] = {
 #define TOKEN_PREFIX(w)
 
 #undef PROGRAM_FLAG
-#define PROGRAM_FLAG(program, flag) {program, flag},
+#define PROGRAM_FLAG(program, flag) {program, flag, sizeof(program) - 1},
 static const struct {
 	const char *program, *flag;
+	size_t program_len;
 } program_flags[] = {
 #include "src/audit/secret.def"
 };
@@ -266,9 +269,8 @@ static void mark_behind_name(struct text *t, size_t name, size_t end)
 	else if (!is_colon || (i < t->len && (is_quote(t->p[i]) || t->p[i] == '\\')))
 		mark_value(t, i, false, "&;");
 	else /* a header, or a line of YAML: to the end of the line */
-		for (size_t j = i; j < t->len && t->p[j] != '\0' && t->p[j] != '\n' &&
-				   !is_quote(t->p[j]);
-		     j++)
+		for (size_t j = i;
+		     j < t->len && t->p[j] != '\0' && t->p[j] != '\n' && !is_quote(t->p[j]); j++)
 			mark(t, j, j + 1);
 }
 
@@ -293,8 +295,8 @@ static void mark_schemes(struct text *t)
 		for (size_t k = 0; k < ZW_N_ELEMENTS(schemes); k++) {
 			size_t n = strlen(schemes[k].word), at = i + n;
 
-			if (at >= t->len || strncasecmp(t->p + i, schemes[k].word, n) != 0 ||
-			    !is_blank(t->p[at]))
+			if ((t->p[i] | 0x20) != schemes[k].word[0] || at >= t->len ||
+			    strncasecmp(t->p + i, schemes[k].word, n) != 0 || !is_blank(t->p[at]))
 				continue;
 			while (at < t->len && is_blank(t->p[at]))
 				at++;
@@ -328,19 +330,31 @@ static void mark_userinfo(struct text *t, size_t i, size_t end)
 		mark(t, i, at);
 }
 
+static void mark_query(struct text *t, size_t i, size_t end)
+{
+	while (i < end && t->p[i] != '?' && t->p[i] != '#')
+		i++;
+	mark(t, i + 1, end);
+}
+
 static void mark_urls(struct text *t)
 {
-	for (size_t i = 0; i + 3 < t->len; i++) {
-		if (memcmp(t->p + i, "://", 3) != 0)
-			continue;
-		size_t end = word_end(t, i + 3);
+	size_t end = 0;
+	bool is_word_done = false;
 
-		mark_userinfo(t, i + 3, end);
-		for (size_t j = i + 3; j < end; j++)
-			if (t->p[j] == '?' || t->p[j] == '#') {
-				mark(t, j + 1, end);
-				break;
-			}
+	for (size_t i = 0; i + 3 < t->len; i++) {
+		if (t->p[i] != ':' || t->p[i + 1] != '/' || t->p[i + 2] != '/')
+			continue;
+		size_t from = i + 3;
+
+		if (from >= end) {
+			end = word_end(t, from);
+			is_word_done = false;
+		}
+		mark_userinfo(t, from, end - from > URL_WINDOW ? from + URL_WINDOW : end);
+		if (!is_word_done) /* the first query hides the rest of the word */
+			mark_query(t, from, end);
+		is_word_done = true;
 	}
 }
 
@@ -379,6 +393,8 @@ static void mark_tokens(struct text *t)
 		if (i > 0 && is_alnum(t->p[i - 1]))
 			continue;
 		for (size_t k = 0; k < ZW_N_ELEMENTS(token_prefixes); k++) {
+			if (token_prefixes[k][0] != t->p[i])
+				continue;
 			size_t n = strlen(token_prefixes[k]), end = i;
 
 			if (t->len - i < n || memcmp(t->p + i, token_prefixes[k], n) != 0)
@@ -411,6 +427,7 @@ static void mark_pem(struct text *t)
  * of capitals, or a number. Words of people and programs come in long pieces. */
 struct shape {
 	size_t n_alnum, n_pieces, n_marks;
+	size_t n_hard; /* longest row of letters without a vowel; digits in between do not end it */
 	bool has_lower, has_upper, has_digit, is_hex;
 };
 
@@ -433,27 +450,36 @@ static size_t piece_len(const char *p, size_t len)
 	return n > 0 ? n : 1;
 }
 
+static void count_char(struct shape *s, char c, size_t *hard)
+{
+	s->has_lower |= is_lower(c);
+	s->has_upper |= is_upper(c);
+	s->has_digit |= is_digit(c);
+	s->is_hex &= is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+	if (strchr("aeiouyAEIOUY", c) != NULL)
+		*hard = 0;
+	else if (!is_digit(c) && ++*hard > s->n_hard)
+		s->n_hard = *hard;
+}
+
 static struct shape shape_of(const char *p, size_t len)
 {
 	struct shape s = {.is_hex = true};
+	size_t hard = 0;
 
 	for (size_t i = 0; i < len;) {
 		size_t n = piece_len(p + i, len - i);
 
 		if (!is_alnum(p[i])) {
 			s.n_marks++;
+			hard = 0;
 			i++;
 			continue;
 		}
 		s.n_pieces++;
 		s.n_alnum += n;
-		for (size_t j = i; j < i + n; j++) {
-			s.has_lower |= is_lower(p[j]);
-			s.has_upper |= is_upper(p[j]);
-			s.has_digit |= is_digit(p[j]);
-			s.is_hex &= is_digit(p[j]) || (p[j] >= 'a' && p[j] <= 'f') ||
-				    (p[j] >= 'A' && p[j] <= 'F');
-		}
+		for (size_t j = i; j < i + n; j++)
+			count_char(&s, p[j], &hard);
 		i += n;
 	}
 	return s;
@@ -468,7 +494,9 @@ static bool is_random(const char *p, size_t len)
 	if (s.is_hex)
 		return s.n_alnum >= RANDOM_HEX_MIN && s.has_digit && s.n_alnum < 5 * s.n_pieces;
 	/* Names are joined with marks; random strings hold few of them. */
-	return s.n_alnum >= RANDOM_MIN && s.n_marks * 8 <= s.n_alnum && s.n_alnum < 3 * s.n_pieces;
+	if (s.n_alnum < RANDOM_MIN || s.n_marks * 8 > s.n_alnum)
+		return false;
+	return s.n_alnum < 3 * s.n_pieces || (s.n_hard >= 5 && s.n_alnum < 5 * s.n_pieces);
 }
 
 static void mark_random_run(struct text *t, size_t from, size_t to, const char *cuts)
@@ -518,9 +546,8 @@ static void mark_random(struct text *t)
 }
 
 /* The name of the program that stands in a word, without its folders. */
-static bool is_program(const struct text *t, size_t from, size_t to, const char *name)
+static bool is_program(const struct text *t, size_t from, size_t to, const char *name, size_t n)
 {
-	size_t n = strlen(name);
 
 	return to - from >= n && memcmp(t->p + to - n, name, n) == 0 &&
 	       (to - from == n || t->p[to - n - 1] == '/');
@@ -568,10 +595,12 @@ static void mark_program_flags(struct text *t)
 		if (end == i)
 			continue;
 		for (size_t k = 0; k < ZW_N_ELEMENTS(program_flags); k++) {
-			if (program != NULL && strcmp(program, program_flags[k].program) == 0)
+			const char *name = program_flags[k].program;
+
+			if (program != NULL && strcmp(program, name) == 0)
 				mark_flag(t, i, end, program_flags[k].flag);
-			else if (is_program(t, i, end, program_flags[k].program))
-				program = program_flags[k].program;
+			else if (is_program(t, i, end, name, program_flags[k].program_len))
+				program = name;
 		}
 	}
 }

@@ -11,7 +11,7 @@
 
 /* One record as text: each of its strings is bounded where it enters, and may grow sixfold. */
 #define RECORD_MAX_B (512u << 10)
-#define PAGE_N       200
+#define PAGE_N	     200
 #define CELL_MAX     (4 * 4096 + 32)
 
 /* -- small words and numbers --------------------------------------------------------------------- */
@@ -122,8 +122,11 @@ static void time_text(int64_t t_us, enum stamp part, bool is_utc, char *dst, siz
 	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm) != 19)
 		zw_strlcpy(dst, "-", size);
 	else
-		zw_span_cpy(dst, size, zw_span_n(text + (part == STAMP_CLOCK ? 11 : 0),
-						 part == STAMP_ALL ? 19 : part == STAMP_CLOCK ? 8 : 16));
+		zw_span_cpy(dst, size,
+			    zw_span_n(text + (part == STAMP_CLOCK ? 11 : 0), part == STAMP_ALL ? 19
+									     : part == STAMP_CLOCK
+										     ? 8
+										     : 16));
 }
 
 /* A folder, the home written as ~. */
@@ -419,16 +422,16 @@ int aud_line_event(struct zw_buf *out, const struct aud_event *e, const struct a
 
 static int event_header(struct zw_buf *out)
 {
-	return zw_buf_addf(out, EVENT_ROW "\n", "ID", "TIME", "DID", "KIND", "WHAT", "WHO", "BY", "UP",
-			   "DOWN", "NOTE");
+	return zw_buf_addf(out, EVENT_ROW "\n", "ID", "TIME", "DID", "KIND", "WHAT", "WHO", "BY",
+			   "UP", "DOWN", "NOTE");
 }
 
 #define SESSION_ROW "%5s  %-16s  %-8s  %-24s  %7s  %6s  %6s  %5s  %5s  %6s  %6s  %s"
 
 static int session_header(struct zw_buf *out)
 {
-	return zw_buf_addf(out, SESSION_ROW "\n", "#", "STARTED", "AGENT", "PROJECT", "LENGTH", "ALLOW",
-			   "DENY", "ASK", "NEW", "UP", "DOWN", "END");
+	return zw_buf_addf(out, SESSION_ROW "\n", "#", "STARTED", "AGENT", "PROJECT", "LENGTH",
+			   "ALLOW", "DENY", "ASK", "NEW", "UP", "DOWN", "END");
 }
 
 static int session_line(struct zw_buf *out, const struct aud_session *s, const struct aud_print *p)
@@ -500,7 +503,8 @@ static int sink_trail(struct sink *s)
 static int64_t sink_close(struct sink *s, int r)
 {
 	if (r == 0 && s->p->format == AUD_FORMAT_JSON)
-		r = zw_buf_add(&s->buf, s->n_records > 0 ? "\n]\n" : "]\n", s->n_records > 0 ? 3 : 2);
+		r = zw_buf_add(&s->buf, s->n_records > 0 ? "\n]\n" : "]\n",
+			       s->n_records > 0 ? 3 : 2);
 	if (r == 0)
 		r = sink_flush(s);
 	zw_buf_fini(&s->buf);

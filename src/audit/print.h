@@ -24,7 +24,7 @@ enum aud_format {
 struct aud_print {
 	int fd; /* borrowed */
 	enum aud_format format;
-	bool is_utc;      /* else the local zone */
+	bool is_utc;	  /* else the local zone */
 	const char *home; /* shown as ~; borrowed, NULL = none */
 };
 

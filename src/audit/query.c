@@ -9,12 +9,12 @@
 #include "src/base/mem.h"
 
 /* A reader in WAL mode waits for nobody but a recovery or the last checkpoint of a writer. */
-#define BUSY_MS  2000
+#define BUSY_MS	 2000
 #define ID_SHIFT 32
-#define CHUNK_B  65536
+#define CHUNK_B	 65536
 
 struct aud_query {
-	char *path; /* owned */
+	char *path;  /* owned */
 	sqlite3 *db; /* NULL = there is no store (yet) */
 	int schema;
 };
@@ -109,8 +109,8 @@ static char *uri_of(const char *path, const char *options)
 	for (size_t i = 0; i < n; i++) {
 		unsigned char c = (unsigned char)path[i];
 
-		if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-		    (c >= '0' && c <= '9') || (c != '\0' && strchr("/._-", c) != NULL)) {
+		if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+		    (c != '\0' && strchr("/._-", c) != NULL)) {
 			coded[at++] = (char)c;
 			continue;
 		}
@@ -139,8 +139,8 @@ static int try_open(struct aud_query *q, const char *options)
 {
 	zw_autofree char *uri = uri_of(q->path, options);
 	int64_t version = 0;
-	int rc = sqlite3_open_v2(uri, &q->db,
-				 SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
+	int rc = sqlite3_open_v2(
+		uri, &q->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
 
 	if (rc == SQLITE_OK) {
 		sqlite3_busy_timeout(q->db, BUSY_MS);
@@ -250,9 +250,9 @@ static int64_t col_int(sqlite3_stmt *st, int i)
 							 : sqlite3_column_int64(st, i);
 }
 
-#define SESSION_COLUMNS                                                                            \
-	"id, started_us, ended_us, agent, name, argv, cwd, project, mode, version, how,"           \
-	" exit_status, level, is_private, n_events, n_allow, n_deny, n_auto, n_miss, n_gone,"      \
+#define SESSION_COLUMNS                                                                       \
+	"id, started_us, ended_us, agent, name, argv, cwd, project, mode, version, how,"      \
+	" exit_status, level, is_private, n_events, n_allow, n_deny, n_auto, n_miss, n_gone," \
 	" n_fail, n_ask, n_new, up_b, down_b, last_us"
 
 static void session_fill(struct aud_session *s, struct aud_arena *a, sqlite3_stmt *st)
@@ -437,9 +437,9 @@ static void event_fill(struct aud_event *e, struct aud_arena *a, sqlite3_stmt *s
 	};
 }
 
-#define IDS                                                                                        \
-	"SELECT id FROM (SELECT id FROM socket_events UNION ALL SELECT id FROM connections"        \
-	" UNION ALL SELECT id FROM questions UNION ALL SELECT id FROM misc)"                       \
+#define IDS                                                                                 \
+	"SELECT id FROM (SELECT id FROM socket_events UNION ALL SELECT id FROM connections" \
+	" UNION ALL SELECT id FROM questions UNION ALL SELECT id FROM misc)"                \
 	" WHERE id > ?1 AND id < ?2 ORDER BY id"
 
 /* First the page's ids, merged out of four indexes and stopped at the limit; then what lies between

@@ -31,20 +31,20 @@ struct aud_session {
 	int64_t id;
 	int64_t started_us, ended_us; /* UTC; ended_us AUD_UNKNOWN while it runs */
 	struct zw_span agent, name;   /* "claude"; the user's own name for it */
-	struct zw_span argv;          /* masked, NUL between arguments */
+	struct zw_span argv;	      /* masked, NUL between arguments */
 	struct zw_span cwd, project;
-	struct zw_span mode;          /* "guard" */
-	struct zw_span version;       /* of zwatch */
-	struct zw_span how;           /* how it ended: "exited", "stopped", "crashed", ... */
-	int64_t exit_status;          /* or AUD_UNKNOWN */
-	int64_t level;                /* of the sandbox */
-	bool is_private;              /* sums only, no events */
-	int64_t n_events;             /* rows, of all kinds */
+	struct zw_span mode;	/* "guard" */
+	struct zw_span version; /* of zwatch */
+	struct zw_span how;	/* how it ended: "exited", "stopped", "crashed", ... */
+	int64_t exit_status;	/* or AUD_UNKNOWN */
+	int64_t level;		/* of the sandbox */
+	bool is_private;	/* sums only, no events */
+	int64_t n_events;	/* rows, of all kinds */
 	int64_t n_allow, n_deny, n_auto, n_miss, n_gone, n_fail; /* tries: a storm counts in full */
-	int64_t n_ask;                /* questions */
-	int64_t n_new;                /* new in this project, or AUD_UNKNOWN */
+	int64_t n_ask;						 /* questions */
+	int64_t n_new; /* new in this project, or AUD_UNKNOWN */
 	int64_t up_b, down_b;
-	int64_t last_us;              /* time of its last event, or of its start */
+	int64_t last_us; /* time of its last event, or of its start */
 };
 
 /** Which columns of an event mean something. */
@@ -54,30 +54,30 @@ enum aud_row { AUD_ROW_SOCKET, AUD_ROW_CONN, AUD_ROW_QUESTION, AUD_ROW_MISC, AUD
 struct aud_event {
 	enum aud_row row;
 	int64_t session, no;
-	int64_t t_us;              /* UTC: opened, refused or answered */
-	int64_t closed_us;         /* SOCKET, CONN: or AUD_UNKNOWN */
-	struct zw_span kind;       /* "unix" "net" "dns" "question", or MISC's own: "mode" "term" ... */
+	int64_t t_us;	     /* UTC: opened, refused or answered */
+	int64_t closed_us;   /* SOCKET, CONN: or AUD_UNKNOWN */
+	struct zw_span kind; /* "unix" "net" "dns" "question", or MISC's own: "mode" "term" ... */
 	struct zw_span did, by;
-	struct zw_span op;         /* SOCKET: op; CONN: via; QUESTION: "unix" or "net" */
-	struct zw_span target;     /* SOCKET: path or @abstract; CONN: host; QUESTION: as shown */
-	struct zw_span asked;      /* SOCKET: as the program spelt it */
-	int64_t port;              /* CONN */
-	struct zw_span address;    /* CONN: dialled */
-	struct zw_span class_name, risk; /* SOCKET, QUESTION */
+	struct zw_span op;	/* SOCKET: op; CONN: via; QUESTION: "unix" or "net" */
+	struct zw_span target;	/* SOCKET: path or @abstract; CONN: host; QUESTION: as shown */
+	struct zw_span asked;	/* SOCKET: as the program spelt it */
+	int64_t port;		/* CONN */
+	struct zw_span address; /* CONN: dialled */
+	struct zw_span class_name, risk;    /* SOCKET, QUESTION */
 	int64_t listener_uid, listener_pid; /* SOCKET */
 	struct zw_span listener_exe;
-	int64_t rule;              /* number, or AUD_UNKNOWN */
+	int64_t rule; /* number, or AUD_UNKNOWN */
 	struct zw_span reason, note;
 	int64_t waited_ms;
-	int64_t count;             /* SOCKET, CONN: tries in this row; QUESTION: tries that waited */
+	int64_t count; /* SOCKET, CONN: tries in this row; QUESTION: tries that waited */
 	int64_t up_b, down_b;
-	struct zw_span end;        /* CONN: how it ended */
+	struct zw_span end; /* CONN: how it ended */
 	int64_t pid;
 	struct zw_span exe, argv, cwd; /* argv masked, NUL between arguments */
-	struct zw_span chain;      /* "PID NAME" from the agent down to the parent, NUL between */
-	struct zw_span scope, key; /* QUESTION: "once"; the keys that answered */
+	struct zw_span chain;	    /* "PID NAME" from the agent down to the parent, NUL between */
+	struct zw_span scope, key;  /* QUESTION: "once"; the keys that answered */
 	int64_t shown_ms, question; /* QUESTION: how long it was on screen; its number */
-	struct zw_span text;       /* QUESTION: what was shown; MISC: what happened */
+	struct zw_span text;	    /* QUESTION: what was shown; MISC: what happened */
 };
 
 /** A page. Filled by the functions below, released by aud_page_clear(), reusable after it. */

@@ -94,7 +94,7 @@ int64_t aud_queue_wanted_since_ms(const struct aud_queue *q)
 	const struct aud_item *item;
 
 	if (q->n_wanted > 0)
-		STAILQ_FOREACH(item, &q->items, link)
+		STAILQ_FOREACH (item, &q->items, link)
 			if (item->want_commit)
 				return item->since_ms;
 	return INT64_MAX;

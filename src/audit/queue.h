@@ -24,7 +24,7 @@ struct aud_item {
 STAILQ_HEAD(aud_items, aud_item);
 
 struct aud_queue {
-	struct aud_items items; /* oldest first */
+	struct aud_items items;	  /* oldest first */
 	size_t n_items, n_wanted; /* all; those that want a commit */
 	size_t len_b, max_b;
 };

@@ -11,15 +11,15 @@
 #include "src/base/mem.h"
 
 /* Events that wait in memory while the store cannot be written. */
-#define QUEUE_MAX_B   (16u << 20)
+#define QUEUE_MAX_B (16u << 20)
 /* A batch of this size is written without waiting for more. */
-#define BATCH_B       (1u << 20)
+#define BATCH_B	      (1u << 20)
 #define BUSY_AGAIN_MS 50
 #define OPEN_TRIES    3
 /* The log is moved into the file when nothing else is to do, or when it has grown too long. */
 #define WAL_IDLE_PAGES 1000
 #define WAL_MAX_PAGES  8000
-#define IDLE_MS        250
+#define IDLE_MS	       250
 
 struct aud_writer {
 	struct aud_store *store;
@@ -27,13 +27,13 @@ struct aud_writer {
 	struct aud_queue queue, opening; /* opening: the aud_open, to begin again with */
 	const struct aud_writer_ops *ops;
 	void *arg;
-	int64_t session;   /* 0 = none yet */
-	int error;         /* why the store could not be written at the last try; 0 = it could */
-	int64_t error_ms;  /* since when */
-	int64_t retry_ms;  /* when to try again */
-	int64_t put_ms;    /* when the last event came */
+	int64_t session;  /* 0 = none yet */
+	int error;	  /* why the store could not be written at the last try; 0 = it could */
+	int64_t error_ms; /* since when */
+	int64_t retry_ms; /* when to try again */
+	int64_t put_ms;	  /* when the last event came */
 	uint64_t n_lost, n_lost_unwritten, n_lost_told;
-	bool is_told;      /* the error */
+	bool is_told; /* the error */
 };
 
 struct aud_writer *aud_writer_new(const struct zw_msg_aud_open *open, pid_t zwatch_pid,
@@ -99,9 +99,9 @@ static int set_aside(struct aud_writer *w)
 
 	if (r < 0)
 		return r;
-	zw_autofree char *text = zw_xasprintf(
-		"history.db was damaged; it is kept as %s and a new one was begun",
-		name[0] != '\0' ? name : "another file");
+	zw_autofree char *text =
+		zw_xasprintf("history.db was damaged; it is kept as %s and a new one was begun",
+			     name[0] != '\0' ? name : "another file");
 	count_lost(w, w->session != 0 ? n_rows : 0);
 	problem(w, text);
 	note(w, text);
@@ -303,8 +303,8 @@ static bool want_checkpoint(const struct aud_writer *w, int64_t now_ms)
 {
 	unsigned n = w->error == 0 ? aud_store_wal_pages(w->store) : 0;
 
-	return n >= WAL_MAX_PAGES || (n >= WAL_IDLE_PAGES && w->queue.n_items == 0 &&
-				      now_ms - w->put_ms >= IDLE_MS);
+	return n >= WAL_MAX_PAGES ||
+	       (n >= WAL_IDLE_PAGES && w->queue.n_items == 0 && now_ms - w->put_ms >= IDLE_MS);
 }
 
 static int64_t until(int64_t at_ms, int64_t now_ms)

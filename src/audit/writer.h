@@ -21,9 +21,9 @@
 /** Events are gathered this long, when nobody waits. */
 #define AUD_GATHER_MS 50
 /** A store that another program holds is waited for this long. */
-#define AUD_BUSY_MS   5000
+#define AUD_BUSY_MS 5000
 /** A store that cannot be written is tried again after this. */
-#define AUD_RETRY_MS  1000
+#define AUD_RETRY_MS 1000
 
 struct aud_writer;
 
