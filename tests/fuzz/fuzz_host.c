@@ -17,7 +17,8 @@ static void check_canonical(const struct pol_host *h)
 
 	assert(len > 0 && len <= POL_HOST_MAX);
 	for (size_t i = 0; i < len; i++)
-		assert(h->name[i] > ' ' && h->name[i] < 0x7f && strchr("/@%*?#[]\\", h->name[i]) == NULL);
+		assert(h->name[i] > ' ' && h->name[i] < 0x7f &&
+		       strchr("/@%*?#[]\\", h->name[i]) == NULL);
 	assert(pol_host_parse(h->name, len, &again) == 0);
 	assert(pol_host_eq(h, &again) && strcmp(h->name, again.name) == 0);
 }

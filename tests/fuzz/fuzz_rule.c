@@ -79,7 +79,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const uint8_t *nl = size > 0 ? memchr(data, '\n', size) : NULL;
 	size_t n = nl != NULL ? (size_t)(nl - data) : size;
 	zw_autofree char *pattern = zw_xmemdup0(data, n);
-	zw_autofree char *target = zw_xmemdup0(nl != NULL ? nl + 1 : data, nl != NULL ? size - n - 1 : 0);
+	zw_autofree char *target =
+		zw_xmemdup0(nl != NULL ? nl + 1 : data, nl != NULL ? size - n - 1 : 0);
 
 	for (unsigned kind = 0; kind < POL_KIND_MAX; kind++) {
 		struct pol_rule rule = {.id = 1,

@@ -158,10 +158,9 @@ static void test_port__Z066_none_is_80_and_443_for_an_allow(void **state)
 
 static void test_order__a_deny_of_any_layer_wins(void **state)
 {
-	static const enum pol_layer denying[] = {POL_LAYER_BUILTIN, POL_LAYER_MANAGED,
-						 POL_LAYER_SYSTEM,  POL_LAYER_USER,
-						 POL_LAYER_PROJECT, POL_LAYER_OPTION,
-						 POL_LAYER_ANSWER};
+	static const enum pol_layer denying[] = {
+		POL_LAYER_BUILTIN, POL_LAYER_MANAGED, POL_LAYER_SYSTEM, POL_LAYER_USER,
+		POL_LAYER_PROJECT, POL_LAYER_OPTION,  POL_LAYER_ANSWER};
 
 	(void)state;
 	for (size_t i = 0; i < ZW_N_ELEMENTS(denying); i++) {
@@ -352,9 +351,9 @@ static bool is_private_allowed(const struct policy *p, const char *host, const c
 static void test_resolved__Z044_private_answer_of_an_allowed_name(void **state)
 {
 	static const char *const refused[] = {
-		"10.0.0.1",	 "100.64.0.1",	 "169.254.169.254", "64:ff9b::a00:1",
-		"2002:a00:1::1", "2001:0:a00:1::1", "::ffff:10.0.0.1", "0.0.0.0",
-		"255.255.255.255", "ff02::2",	 "127.0.0.1",	    "198.18.0.1",
+		"10.0.0.1",	   "100.64.0.1",      "169.254.169.254", "64:ff9b::a00:1",
+		"2002:a00:1::1",   "2001:0:a00:1::1", "::ffff:10.0.0.1", "0.0.0.0",
+		"255.255.255.255", "ff02::2",	      "127.0.0.1",	 "198.18.0.1",
 	};
 	struct policy *p = pol_new();
 
@@ -466,8 +465,9 @@ static void test_many__Z065_100000_rules(void **state)
 	looked_up = seconds() - t0;
 	print_message("100,000 rules: %.0f ms to load, %.2f us a lookup\n", loaded * 1e3,
 		      looked_up / (2 * LOOKUPS) * 1e6);
-	assert_true(loaded < 1.0 * 5);       /* the goal, with room for sanitizers */
-	assert_true(looked_up < 1.0);	     /* 25 us each; a scan of all rules would take 100 times that */
+	assert_true(loaded < 1.0 * 5); /* the goal, with room for sanitizers */
+	assert_true(looked_up <
+		    1.0); /* 25 us each; a scan of all rules would take 100 times that */
 	pol_free(p);
 }
 

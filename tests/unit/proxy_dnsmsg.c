@@ -6,12 +6,14 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 
-#define BYTES(s)    (const uint8_t *)(s), sizeof(s) - 1
-#define HEAD        "\x12\x34\1\0\0\1\0\0\0\0\0\0"
-#define HEAD_EDNS   "\x12\x34\1\0\0\1\0\0\0\0\0\1"
-#define EXAMPLE     "\7eXample\3com\0"
-#define OPT         "\0\0\x29\x10\0\0\0\x80\0\0\0"
-#define OPT_COOKIE  "\0\0\x29\x04\xd0\0\0\0\0\0\x0c\0\x0a\0\x08" "12345678"
+#define BYTES(s)  (const uint8_t *)(s), sizeof(s) - 1
+#define HEAD	  "\x12\x34\1\0\0\1\0\0\0\0\0\0"
+#define HEAD_EDNS "\x12\x34\1\0\0\1\0\0\0\0\0\1"
+#define EXAMPLE	  "\7eXample\3com\0"
+#define OPT	  "\0\0\x29\x10\0\0\0\x80\0\0\0"
+#define OPT_COOKIE                                   \
+	"\0\0\x29\x04\xd0\0\0\0\0\0\x0c\0\x0a\0\x08" \
+	"12345678"
 #define OPT_VERSION "\0\0\x29\x10\0\0\1\0\0\0\0"
 
 static void test_query__good(void **state)
@@ -31,17 +33,24 @@ static void test_query__good(void **state)
 	assert_int_equal(q.type, PX_DNS_HTTPS);
 	assert_true(q.has_edns);
 	assert_true(q.dnssec_ok);
-	assert_int_equal(px_dns_query_parse(BYTES(HEAD_EDNS EXAMPLE "\0\x1c\0\1" OPT_COOKIE), &q), 0);
+	assert_int_equal(px_dns_query_parse(BYTES(HEAD_EDNS EXAMPLE "\0\x1c\0\1" OPT_COOKIE), &q),
+			 0);
 	assert_int_equal(q.rcode, PX_DNS_NOERROR);
 	assert_false(q.dnssec_ok);
 	assert_int_equal(px_dns_query_parse(BYTES(HEAD "\0\0\2\0\1"), &q), 0); /* . NS */
 	assert_int_equal(q.rcode, PX_DNS_NOERROR);
 	assert_string_equal(q.host.name, "");
-	assert_int_equal(px_dns_query_parse(BYTES(HEAD "\1" "1\1" "2\1" "3\1" "4\0\0\1\0\1"), &q), 0);
+	assert_int_equal(px_dns_query_parse(BYTES(HEAD "\1"
+						       "1\1"
+						       "2\1"
+						       "3\1"
+						       "4\0\0\1\0\1"),
+					    &q),
+			 0);
 	assert_int_equal(q.rcode, PX_DNS_NOERROR);
 	assert_int_equal(q.host.addr.family, POL_FAMILY_V4);
-	assert_int_equal(
-		px_dns_query_parse(BYTES(HEAD "\4_dns\x08resolver\4arpa\0\0\x40\0\1"), &q), 0);
+	assert_int_equal(px_dns_query_parse(BYTES(HEAD "\4_dns\x08resolver\4arpa\0\0\x40\0\1"), &q),
+			 0);
 	assert_string_equal(q.host.name, "_dns.resolver.arpa");
 }
 
@@ -61,16 +70,23 @@ static void test_query__what_gets_another_answer(void **state)
 		{BYTES("\x12\x34\1\0\0\1\0\0\0\1\0\0" EXAMPLE "\0\1\0\1"), PX_DNS_FORMERR},
 		{BYTES("\x12\x34\1\0\0\1\0\0\0\0\0\2" EXAMPLE "\0\1\0\1" OPT OPT), PX_DNS_FORMERR},
 		{BYTES(HEAD EXAMPLE "\0\1\0"), PX_DNS_FORMERR},
-		{BYTES(HEAD EXAMPLE "\0\1\0\1" "x"), PX_DNS_FORMERR},
+		{BYTES(HEAD EXAMPLE "\0\1\0\1"
+				    "x"),
+		 PX_DNS_FORMERR},
 		{BYTES(HEAD "\7exa"), PX_DNS_FORMERR},
 		{BYTES(HEAD), PX_DNS_FORMERR},
 		{BYTES(HEAD "\xc0\x0c\0\1\0\1"), PX_DNS_FORMERR}, /* points at itself */
-		{BYTES(HEAD "\xc0\0\0\1\0\1"), PX_DNS_FORMERR},   /* into the head */
+		{BYTES(HEAD "\xc0\0\0\1\0\1"), PX_DNS_FORMERR},	  /* into the head */
 		{BYTES(HEAD "\1a\xc0\x0c\0\1\0\1"), PX_DNS_FORMERR},
-		{BYTES(HEAD "\x41" "a\0\0\1\0\1"), PX_DNS_FORMERR},
+		{BYTES(HEAD "\x41"
+			    "a\0\0\1\0\1"),
+		 PX_DNS_FORMERR},
 		{BYTES(HEAD_EDNS EXAMPLE "\0\1\0\1"), PX_DNS_FORMERR},
-		{BYTES(HEAD_EDNS EXAMPLE "\0\1\0\1" EXAMPLE "\0\1\0\1\0\0\0\0\0\0"), PX_DNS_FORMERR},
-		{BYTES(HEAD_EDNS EXAMPLE "\0\1\0\1" "\0\0\x29\x10\0\0\0\0\0\0\1"), PX_DNS_FORMERR},
+		{BYTES(HEAD_EDNS EXAMPLE "\0\1\0\1" EXAMPLE "\0\1\0\1\0\0\0\0\0\0"),
+		 PX_DNS_FORMERR},
+		{BYTES(HEAD_EDNS EXAMPLE "\0\1\0\1"
+					 "\0\0\x29\x10\0\0\0\0\0\0\1"),
+		 PX_DNS_FORMERR},
 		{BYTES(HEAD_EDNS EXAMPLE "\0\1\0\1" OPT_VERSION), PX_DNS_BADVERS},
 		{BYTES(HEAD EXAMPLE "\0\1\0\3"), PX_DNS_REFUSED}, /* CHAOS */
 		{BYTES(HEAD "\3a b\0\0\1\0\1"), PX_DNS_REFUSED},
@@ -78,7 +94,9 @@ static void test_query__what_gets_another_answer(void **state)
 		{BYTES(HEAD "\3a\0b\0\0\1\0\1"), PX_DNS_REFUSED},
 		{BYTES(HEAD "\2\xc3\xa4\0\0\1\0\1"), PX_DNS_REFUSED},
 		{BYTES(HEAD "\2-a\0\0\1\0\1"), PX_DNS_REFUSED},
-		{BYTES(HEAD "\1a\3" "123\0\0\1\0\1"), PX_DNS_REFUSED},
+		{BYTES(HEAD "\1a\3"
+			    "123\0\0\1\0\1"),
+		 PX_DNS_REFUSED},
 	};
 
 	(void)state;
@@ -104,10 +122,9 @@ static void test_query__what_is_dropped(void **state)
 	assert_int_equal(px_dns_query_parse(BYTES(""), &q), ZW_E_SYNTAX);
 	assert_int_equal(px_dns_query_parse(BYTES("\x12\x34\1\0\0\1\0\0\0\0\0"), &q), ZW_E_SYNTAX);
 	/* an answer: two servers must not talk to each other */
-	assert_int_equal(px_dns_query_parse(BYTES("\x12\x34\x81\0\0\1\0\0\0\0\0\0" EXAMPLE
-						  "\0\1\0\1"),
-					    &q),
-			 ZW_E_SYNTAX);
+	assert_int_equal(
+		px_dns_query_parse(BYTES("\x12\x34\x81\0\0\1\0\0\0\0\0\0" EXAMPLE "\0\1\0\1"), &q),
+		ZW_E_SYNTAX);
 }
 
 static void test_reply__bytes(void **state)
@@ -120,8 +137,8 @@ static void test_reply__bytes(void **state)
 	(void)state;
 	assert_int_equal(px_dns_query_parse(BYTES(HEAD EXAMPLE "\0\1\0\1"), &q), 0);
 	n = px_dns_reply_write(&q, PX_DNS_NOERROR, &v4, 1, out);
-#define A_REPLY                                                                                    \
-	"\x12\x34\x81\x80\0\1\0\1\0\0\0\0" EXAMPLE "\0\1\0\1"                                      \
+#define A_REPLY                                               \
+	"\x12\x34\x81\x80\0\1\0\1\0\0\0\0" EXAMPLE "\0\1\0\1" \
 	"\xc0\x0c\0\1\0\1\0\0\0\1\0\4\xc6\x12\0\1"
 	assert_int_equal(n, sizeof(A_REPLY) - 1);
 	assert_memory_equal(out, A_REPLY, n);
@@ -145,13 +162,14 @@ static void test_reply__edns(void **state)
 	(void)state;
 	assert_int_equal(px_dns_query_parse(BYTES(HEAD_EDNS EXAMPLE "\0\x1c\0\1" OPT), &q), 0);
 	n = px_dns_reply_write(&q, PX_DNS_NOERROR, &v6, 0x01020304, out);
-#define AAAA_REPLY                                                                                 \
-	"\x12\x34\x81\x80\0\1\0\1\0\0\0\1" EXAMPLE "\0\x1c\0\1"                                    \
-	"\xc0\x0c\0\x1c\0\1\1\2\3\4\0\x10\x20\1\0\0\0\0\0\0\0\0\0\0\0\0\0\7"                       \
+#define AAAA_REPLY                                                           \
+	"\x12\x34\x81\x80\0\1\0\1\0\0\0\1" EXAMPLE "\0\x1c\0\1"              \
+	"\xc0\x0c\0\x1c\0\1\1\2\3\4\0\x10\x20\1\0\0\0\0\0\0\0\0\0\0\0\0\0\7" \
 	"\0\0\x29\x04\xd0\0\0\x80\0\0\0"
 	assert_int_equal(n, sizeof(AAAA_REPLY) - 1);
 	assert_memory_equal(out, AAAA_REPLY, n);
-	assert_int_equal(px_dns_query_parse(BYTES(HEAD_EDNS EXAMPLE "\0\1\0\1" OPT_VERSION), &q), 0);
+	assert_int_equal(px_dns_query_parse(BYTES(HEAD_EDNS EXAMPLE "\0\1\0\1" OPT_VERSION), &q),
+			 0);
 	n = px_dns_reply_write(&q, q.rcode, NULL, 0, out);
 	assert_int_equal(out[3] & 15, 0);
 	assert_memory_equal(out + n - 11, "\0\0\x29\x04\xd0\1\0\0\0\0\0", 11);

@@ -176,7 +176,7 @@ static void test_parse__bounds(void **state)
 static void test_parse__not_tls(void **state)
 {
 	static const char *const rows[] = {"GET / HTTP/1.1\r\n", "SSH-2.0-OpenSSH", "\x05\x01",
-					   "\x80\x2e\x01", "\x17\x03\x03", "\x15\x03\x01"};
+					   "\x80\x2e\x01",	 "\x17\x03\x03",    "\x15\x03\x01"};
 	struct px_hello h;
 
 	(void)state;
@@ -192,12 +192,12 @@ static void test_parse__malformed(void **state)
 		const char *p;
 		size_t len;
 	} rows[] = {
-		{EXTS("\x16\x02")},                             /* SSL 2 */
-		{EXTS("\x16\x03\x01\x00\x00")},                 /* empty record */
-		{EXTS("\x16\x03\x01\x40\x01")},                 /* record above 2^14 */
-		{EXTS("\x16\x03\x01\x00\x04\x02")},             /* ServerHello */
+		{EXTS("\x16\x02")},				/* SSL 2 */
+		{EXTS("\x16\x03\x01\x00\x00")},			/* empty record */
+		{EXTS("\x16\x03\x01\x40\x01")},			/* record above 2^14 */
+		{EXTS("\x16\x03\x01\x00\x04\x02")},		/* ServerHello */
 		{EXTS("\x16\x03\x01\x00\x04\x01\x00\x00\x00")}, /* empty message */
-		{EXTS("\x16\x03\x01\x00\x02\x01\x00\x17")},     /* another kind of record between */
+		{EXTS("\x16\x03\x01\x00\x02\x01\x00\x17")},	/* another kind of record between */
 		{EXTS("\x16\x03\x01\x00\x02\x01\x00\x15\x03\x01")},
 	};
 	struct px_hello h;
@@ -266,22 +266,31 @@ static void test_extensions__refused(void **state)
 	} rows[] = {
 		{EXTS("\0")},
 		{EXTS("\0\0\0")},
-		{EXTS("\0\0\0\x01")},                               /* body missing */
-		{EXTS("\0\0\0\0")},                                 /* empty SNI */
-		{EXTS("\0\0\0\x02\0\0")},                           /* empty list */
-		{EXTS("\0\0\0\x05\0\x03\0\0\0")},                   /* empty name */
-		{EXTS("\0\0\0\x06\0\x04\x01\0\x01" "a")},           /* another type of name */
-		{EXTS("\0\0\0\x0a\0\x08\0\0\x01" "a\0\0\x01" "b")}, /* two names */
-		{EXTS("\0\0\0\x07\0\x04\0\0\x01" "ab")},            /* bytes behind the list */
-		{EXTS("\0\0\0\x06\0\x04\0\0\x02" "a")},             /* name longer than the list */
-		{EXTS("\0\0\0\x08\0\x06\0\0\x03" "a\0b")},          /* NUL */
-		{EXTS("\0\0\0\x08\0\x06\0\0\x03" "a b")},
-		{EXTS("\0\0\0\x06\0\x04\0\0\x01" "a\0\0\0\x06\0\x04\0\0\x01" "b")}, /* SNI twice */
-		{EXTS("\x12\x34\0\0\x12\x34\0\0")},                 /* any extension twice */
-		{EXTS("\0\x10\0\x02\0\0")},                         /* empty ALPN */
-		{EXTS("\0\x10\0\x03\0\x01\0")},                     /* empty protocol */
-		{EXTS("\0\x10\0\x04\0\x02\x02h")},                  /* protocol cut off */
-		{EXTS("\xfe\x0d\0\x01\x01")},                       /* inner ECH in the open */
+		{EXTS("\0\0\0\x01")},		  /* body missing */
+		{EXTS("\0\0\0\0")},		  /* empty SNI */
+		{EXTS("\0\0\0\x02\0\0")},	  /* empty list */
+		{EXTS("\0\0\0\x05\0\x03\0\0\0")}, /* empty name */
+		{EXTS("\0\0\0\x06\0\x04\x01\0\x01"
+		      "a")}, /* another type of name */
+		{EXTS("\0\0\0\x0a\0\x08\0\0\x01"
+		      "a\0\0\x01"
+		      "b")}, /* two names */
+		{EXTS("\0\0\0\x07\0\x04\0\0\x01"
+		      "ab")}, /* bytes behind the list */
+		{EXTS("\0\0\0\x06\0\x04\0\0\x02"
+		      "a")}, /* name longer than the list */
+		{EXTS("\0\0\0\x08\0\x06\0\0\x03"
+		      "a\0b")}, /* NUL */
+		{EXTS("\0\0\0\x08\0\x06\0\0\x03"
+		      "a b")},
+		{EXTS("\0\0\0\x06\0\x04\0\0\x01"
+		      "a\0\0\0\x06\0\x04\0\0\x01"
+		      "b")},			    /* SNI twice */
+		{EXTS("\x12\x34\0\0\x12\x34\0\0")}, /* any extension twice */
+		{EXTS("\0\x10\0\x02\0\0")},	    /* empty ALPN */
+		{EXTS("\0\x10\0\x03\0\x01\0")},	    /* empty protocol */
+		{EXTS("\0\x10\0\x04\0\x02\x02h")},  /* protocol cut off */
+		{EXTS("\xfe\x0d\0\x01\x01")},	    /* inner ECH in the open */
 		{EXTS("\xfe\x0d\0\0")},
 	};
 	struct px_hello h;

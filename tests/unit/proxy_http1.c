@@ -41,7 +41,8 @@ static void test_parse__good(void **state)
 		{"GET http://a.test?q HTTP/1.1\r\n" H "\r\n", PX_FORM_ABSOLUTE, "a.test", 80, "?q"},
 		{"GET http://a.test:8080/ HTTP/1.1\r\nhost:\ta.test:8080 \r\n\r\n",
 		 PX_FORM_ABSOLUTE, "a.test", 8080, "/"},
-		{"GET http://a.test:80/ HTTP/1.1\r\n" H "\r\n", PX_FORM_ABSOLUTE, "a.test", 80, "/"},
+		{"GET http://a.test:80/ HTTP/1.1\r\n" H "\r\n", PX_FORM_ABSOLUTE, "a.test", 80,
+		 "/"},
 		{"GET http://a.test/ HTTP/1.0\r\n\r\n", PX_FORM_ABSOLUTE, "a.test", 80, "/"},
 		{"GET http://a.test/@x://y HTTP/1.0\r\n\r\n", PX_FORM_ABSOLUTE, "a.test", 80,
 		 "/@x://y"},
@@ -72,7 +73,8 @@ static void test_parse__fields(void **state)
 	struct px_http1_head h;
 
 	(void)state;
-	assert_true(parse("GET / HTTP/1.1\r\n" H "X: \t a b\t \r\nEmpty:\r\nx:2\r\n\r\nrest", &h) > 0);
+	assert_true(parse("GET / HTTP/1.1\r\n" H "X: \t a b\t \r\nEmpty:\r\nx:2\r\n\r\nrest", &h) >
+		    0);
 	assert_int_equal(h.n_fields, 4);
 	assert_true(zw_span_eq(px_http1_field(&h, "x")->value, "a b"));
 	assert_true(zw_span_eq(px_http1_field(&h, "EMPTY")->value, ""));
@@ -88,8 +90,14 @@ static const struct {
 	size_t len;
 	int error;
 } refused[] = {
-#define BAD(s)      {s, sizeof(s) - 1, ZW_E_SYNTAX}
-#define OTHER(s, e) {s, sizeof(s) - 1, e}
+#define BAD(s)                                \
+	{                                     \
+		s, sizeof(s) - 1, ZW_E_SYNTAX \
+	}
+#define OTHER(s, e)                 \
+	{                           \
+		s, sizeof(s) - 1, e \
+	}
 	BAD("POST / HTTP/1.1\r\n" H "Content-Length: 3\r\nContent-Length: 4\r\n\r\n"),
 	BAD("POST / HTTP/1.1\r\n" H "Content-Length: 3\r\nContent-Length: 3\r\n\r\n"),
 	BAD("POST / HTTP/1.1\r\n" H "Content-Length: 3, 3\r\n\r\n"),
@@ -103,7 +111,8 @@ static const struct {
 	BAD("POST / HTTP/1.1\r\n" H "Transfer-Encoding: xchunked\r\n\r\n"),
 	BAD("POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked, identity\r\n\r\n"),
 	BAD("POST / HTTP/1.1\r\n" H "Transfer-Encoding: gzip, chunked\r\n\r\n"),
-	BAD("POST / HTTP/1.1\r\n" H "Transfer-Encoding: \x0b" "chunked\r\n\r\n"),
+	BAD("POST / HTTP/1.1\r\n" H "Transfer-Encoding: \x0b"
+	    "chunked\r\n\r\n"),
 	BAD("POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\nTransfer-Encoding: "
 	    "identity\r\n\r\n"),
 	BAD("POST / HTTP/1.1\r\n" H "Transfer-Encoding:\r\n\r\n"),
@@ -383,8 +392,8 @@ static void test_status(void **state)
 }
 
 /* Feeds @in in pieces; the bytes that belong to the body, or an error. */
-static int64_t feed(enum px_body_kind kind, uint64_t len_b, const char *in, size_t len, size_t piece,
-		    bool *ret_done)
+static int64_t feed(enum px_body_kind kind, uint64_t len_b, const char *in, size_t len,
+		    size_t piece, bool *ret_done)
 {
 	struct px_http1_head h = {.body = kind, .body_len_b = len_b};
 	struct px_body b;

@@ -18,8 +18,12 @@ struct row {
 };
 
 static const struct row good[] = {
-	{BYTES("\5\1\0\3\x0b" "example.com\1\xbb"), "example.com", 443},
-	{BYTES("\5\1\0\3\x0c" "EXAMPLE.com.\0\x50"), "example.com", 80},
+	{BYTES("\5\1\0\3\x0b"
+	       "example.com\1\xbb"),
+	 "example.com", 443},
+	{BYTES("\5\1\0\3\x0c"
+	       "EXAMPLE.com.\0\x50"),
+	 "example.com", 80},
 	{BYTES("\5\1\0\1\1\2\3\4\x1f\x90"), "1.2.3.4", 8080},
 	{BYTES("\5\1\0\4\x20\1\x0d\xb8\0\0\0\0\0\0\0\0\0\0\0\1\0\x16"), "2001:db8::1", 22},
 	{BYTES("\5\1\0\4\0\0\0\0\0\0\0\0\0\0\xff\xff\x7f\0\0\1\0\x16"), "127.0.0.1", 22},
@@ -56,8 +60,9 @@ static void test_request__bytes_behind_it_are_left(void **state)
 
 static void test_request__Z043_address_as_a_name(void **state)
 {
-	static const char *const names[] = {"0x7f.1", "2130706433", "0177.0.0.1", "127.1",
-					    "[::ffff:127.0.0.1]", "::1", "0", "[0:0::1]"};
+	static const char *const names[] = {
+		"0x7f.1", "2130706433", "0177.0.0.1", "127.1", "[::ffff:127.0.0.1]",
+		"::1",	  "0",		"[0:0::1]"};
 
 	(void)state;
 	for (size_t i = 0; i < ZW_N_ELEMENTS(names); i++) {
@@ -93,7 +98,9 @@ static void test_request__refused(void **state)
 		{BYTES("\5\1\0\3\3a\0b\0\x50"), ZW_E_SYNTAX},
 		{BYTES("\5\1\0\3\3a\nb\0\x50"), ZW_E_SYNTAX},
 		{BYTES("\5\1\0\3\7a@b:443\0\x50"), ZW_E_SYNTAX},
-		{BYTES("\5\1\0\3\5" "999.1\0\x50"), ZW_E_SYNTAX},
+		{BYTES("\5\1\0\3\5"
+		       "999.1\0\x50"),
+		 ZW_E_SYNTAX},
 		{BYTES("\4\2"), ZW_E_UNSUPPORTED},
 		{BYTES("\4\1\0\0\1\2\3\4\0"), ZW_E_SYNTAX},
 		{BYTES("\4\1\0\x50\0\0\0\1\0\0"), ZW_E_SYNTAX},
