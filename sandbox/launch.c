@@ -185,7 +185,7 @@ static int child_main(void *arg)
 	note.error = errno;
 	zw_strlcpy(note.detail, s->plan->bwrap, sizeof(note.detail));
 	send(s->child_ctl, &note, sizeof(note), MSG_NOSIGNAL);
-	_exit(125);
+	return 125;
 }
 
 static int start_bwrap(struct start *s)

@@ -209,7 +209,7 @@ static void work(struct work *w)
 static int child_main(void *arg)
 {
 	work(arg);
-	_exit(0);
+	return 0;
 }
 
 int sb_netns_open(pid_t pid, int ret[SB_NET_MAX], struct sb_failure *ret_failure)

@@ -8,9 +8,9 @@
 #include <sys/types.h>
 
 /**
- * Runs @fn(@arg) in a child and returns when it has called execve() or _exit(). Signals are blocked
- * meanwhile, in the child too. @fn must not return to its caller by other ways, nor allocate; what
- * it writes to memory we see.
+ * Runs @fn(@arg) in a child and returns when that has executed a program or ended. Signals are
+ * blocked meanwhile, in the child too. What @fn writes to memory we see; so it must not allocate,
+ * and it ends by returning its exit status.
  *
  * @flags   more of clone(2): CLONE_FILES for one table of descriptors, and the signal of its end
  * Returns  the child's pid, which the caller reaps, or -errno

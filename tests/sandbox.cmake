@@ -2,6 +2,7 @@
 add_executable(sb_driver ${CMAKE_CURRENT_SOURCE_DIR}/sandbox/driver.c)
 target_link_libraries(sb_driver PRIVATE zw_flags zw_sandbox)
 # Static and unsanitised: it stands for any program of the agent's.
+set(CMAKE_C_LINK_OPTIONS_NO_PIE "") # -static says it already
 add_executable(sb_probe ${CMAKE_CURRENT_SOURCE_DIR}/sandbox/probe.c)
 target_compile_definitions(sb_probe PRIVATE _GNU_SOURCE)
 target_compile_options(sb_probe PRIVATE -Wall -Wextra)
