@@ -256,7 +256,7 @@ void ui_free(struct ui *ui)
 	if (ui == NULL)
 		return;
 	/* First the terminal: answers that are still on their way go through the core. */
-	term_free(zw_steal(&ui->term));
+	term_free(ui->term);
 	ui_core_fini(&ui->core);
 	zev_timer_free(ui->frame_timer);
 	zev_timer_free(ui->tick_timer);

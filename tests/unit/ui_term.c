@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: MIT
+ * The terminal, on a real pty: what is written to it, that it is given back as it was, and that one
+ * which does not read holds up nothing. */
+#include "tests/support/test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pty.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+
+#include "src/base/buf.h"
+#include "src/base/err.h"
+#include "src/base/io.h"
+#include "src/base/mem.h"
+#include "tests/support/ui_model.h"
+#include "ui/ui.h"
+
+struct rig {
+	struct zev_loop *loop;
+	struct zev_io *io;
+	struct zev_timer *timer;
+	int master, slave;
+	struct zw_buf out; /* what the terminal was sent */
+	struct termios before;
+	struct mdl_session model;
+	struct pane_grid *grid;
+	struct ui *ui;
+	int n_frames_done, rows, cols;
+	char input[64];
+	size_t input_len;
+};
+
+static struct rig r;
+
+static void on_master(int fd, unsigned what, void *arg)
+{
+	uint8_t bytes[65536];
+	ssize_t n = read(fd, bytes, sizeof(bytes));
+
+	(void)what;
+	(void)arg;
+	if (n <= 0)
+		return;
+	assert_int_equal(zw_buf_add(&r.out, bytes, (size_t)n), 0);
+	/* As every terminal does. */
+	if (memmem(bytes, (size_t)n, "\033[c", 3) != NULL)
+		assert_int_equal(write(fd, "\033[?62;22c", 9), 9);
+}
+
+static void on_timer(void *arg)
+{
+	(void)arg;
+	zev_stop(r.loop);
+}
+
+static void run_ms(int64_t ms)
+{
+	zev_timer_start(r.timer, ms);
+	assert_int_equal(zev_run(r.loop), 0);
+}
+
+static void on_input(void *arg, const void *bytes, size_t len)
+{
+	(void)arg;
+	if (len > sizeof(r.input) - r.input_len)
+		len = sizeof(r.input) - r.input_len;
+	memcpy(r.input + r.input_len, bytes, len);
+	r.input_len += len;
+}
+
+static void on_pane_resize(void *arg, int rows, int cols)
+{
+	(void)arg;
+	r.rows = rows;
+	r.cols = cols;
+}
+
+static void on_frame_done(void *arg)
+{
+	(void)arg;
+	r.n_frames_done++;
+}
+
+static void on_ask_open(void *arg, uint64_t ask, bool is_open)
+{
+	(void)arg;
+	mdl_ask_find(&r.model, ask)->state = is_open ? MDL_ASK_OPEN : MDL_ASK_HELD;
+}
+
+static void frame(uint32_t modes)
+{
+	struct ui_frame f = {.rows = r.rows, .cols = r.cols, .modes = modes | PANE_MODE_CURSOR_VISIBLE};
+
+	r.grid->rows = (uint32_t)r.rows;
+	r.grid->cols = (uint32_t)r.cols;
+	memset(r.grid->dirty, 1, sizeof(r.grid->dirty));
+	ui_frame(r.ui, &f);
+}
+
+static int open_ui(void)
+{
+	static const struct ui_host host = {.input = on_input,
+					    .pane_resize = on_pane_resize,
+					    .frame_done = on_frame_done,
+					    .ask_open = on_ask_open};
+	static const struct ui_config config = {
+		.has_colour = true, .arm_ms = 500, .quiet_ms = 300, .agent_name = "claude"};
+
+	return ui_new(r.loop, r.slave, &r.model, r.grid, &host, &config, &r.ui);
+}
+
+static int start(void **state)
+{
+	struct winsize ws = {.ws_row = 30, .ws_col = 100};
+
+	(void)state;
+	memset(&r, 0, sizeof(r));
+	setenv("TERM", "xterm-256color", 1);
+	setenv("COLORTERM", "truecolor", 1);
+	setenv("LANG", "C.UTF-8", 1);
+	unsetenv("LC_ALL");
+	unsetenv("NO_COLOR");
+	r.loop = zev_loop_new();
+	assert_int_equal(openpty(&r.master, &r.slave, NULL, NULL, &ws), 0);
+	zw_set_nonblock(r.master);
+	tcgetattr(r.slave, &r.before);
+	zw_buf_init(&r.out, 64u << 20);
+	r.io = zev_io_new(r.loop, r.master, ZEV_READ, on_master, NULL);
+	r.timer = zev_timer_new(r.loop, on_timer, NULL);
+	r.grid = zw_xcalloc(1, PANE_GRID_SIZE_B);
+	ui_model_fill(&r.model);
+	return 0;
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	ui_free(r.ui);
+	zev_io_free(r.io);
+	zev_timer_free(r.timer);
+	close(r.master);
+	close(r.slave);
+	zw_buf_fini(&r.out);
+	mdl_session_fini(&r.model);
+	free(r.grid);
+	zev_loop_free(r.loop);
+	return 0;
+}
+
+static bool sent(const char *bytes)
+{
+	return r.out.len > 0 && memmem(zw_buf_head(&r.out), r.out.len, bytes, strlen(bytes)) != NULL;
+}
+
+static void forget(void)
+{
+	zw_buf_consume(&r.out, r.out.len);
+}
+
+static void type(const char *bytes)
+{
+	assert_int_equal(write(r.master, bytes, strlen(bytes)), strlen(bytes));
+	run_ms(120);
+}
+
+static void test_Z107_term__unknown_is_refused(void **state)
+{
+	static const char *const bad[] = {"", "dumb", "no-such-terminal", "../../etc/passwd"};
+
+	(void)state;
+	for (size_t i = 0; i < ZW_N_ELEMENTS(bad); i++) {
+		setenv("TERM", bad[i], 1);
+		assert_int_equal(open_ui(), ZW_E_UNSUPPORTED);
+		assert_null(r.ui);
+	}
+	unsetenv("TERM");
+	assert_int_equal(open_ui(), ZW_E_UNSUPPORTED);
+	setenv("TERM", "xterm", 1);
+	int pipes[2];
+	assert_int_equal(pipe2(pipes, O_CLOEXEC), 0);
+	int slave = r.slave;
+	r.slave = pipes[0];
+	assert_int_equal(open_ui(), -ENOTTY);
+	r.slave = slave;
+	close(pipes[0]);
+	close(pipes[1]);
+	run_ms(10);
+	assert_int_equal(r.out.len, 0); /* and nothing was written */
+}
+
+static void test_Z107_term__known_ones_draw(void **state)
+{
+	static const char *const good[] = {"xterm", "linux", "vt100", "screen-256color", "tmux-256color"};
+
+	(void)state;
+	for (size_t i = 0; i < ZW_N_ELEMENTS(good); i++) {
+		setenv("TERM", good[i], 1);
+		unsetenv("COLORTERM");
+		setenv("LANG", i % 2 == 0 ? "C" : "no_SUCH.locale", 1);
+		assert_int_equal(open_ui(), 0);
+		run_ms(60);
+		assert_true(sent("Unix sockets"));
+		assert_false(sent("\xe2\x94\x80")); /* borders are ASCII */
+		assert_false(sent("38;2;"));
+		forget();
+		ui_free(zw_steal(&r.ui));
+		run_ms(20);
+	}
+}
+
+static void test_Z102_exit__given_back_as_it_was(void **state)
+{
+	struct termios after;
+
+	(void)state;
+	assert_int_equal(open_ui(), 0);
+	run_ms(60);
+	assert_true(sent("\033[?1049h"));
+	assert_true(sent("\033[?2004h"));
+	tcgetattr(r.slave, &after);
+	assert_false((after.c_lflag & ICANON) != 0);
+	forget();
+	ui_free(zw_steal(&r.ui));
+	run_ms(20);
+	assert_true(sent("\033[?2004l"));
+	assert_true(sent("\033[?1004l"));
+	assert_true(sent("\033[?1049l"));
+	assert_true(sent("\033[?25h"));
+	tcgetattr(r.slave, &after);
+	assert_int_equal(after.c_lflag, r.before.c_lflag);
+	assert_int_equal(after.c_iflag, r.before.c_iflag);
+	assert_int_equal(after.c_oflag, r.before.c_oflag);
+	/* the shell's own descriptor did not become non-blocking */
+	assert_false((fcntl(r.slave, F_GETFL) & O_NONBLOCK) != 0);
+}
+
+static void test_Z102_exit__late_answers_are_swallowed(void **state)
+{
+	char bytes[16];
+
+	(void)state;
+	assert_int_equal(open_ui(), 0);
+	/* The probes are still in the pty, nobody has answered yet. */
+	assert_int_equal(write(r.master, "\033[?62;22c", 9), 9);
+	ui_free(zw_steal(&r.ui));
+	fcntl(r.slave, F_SETFL, O_NONBLOCK);
+	assert_int_equal(read(r.slave, bytes, sizeof(bytes)), -1);
+}
+
+static void test_emergency__restores(void **state)
+{
+	struct termios after;
+
+	(void)state;
+	assert_int_equal(open_ui(), 0);
+	frame(PANE_MODE_CURSOR_KEYS | PANE_MODE_MOUSE_MOVE);
+	run_ms(60);
+	forget();
+	ui_emergency_restore();
+	run_ms(20);
+	assert_true(sent("\033[?1l"));
+	assert_true(sent("\033[?1003l"));
+	assert_true(sent("\033[?1049l"));
+	tcgetattr(r.slave, &after);
+	assert_true((after.c_lflag & ICANON) != 0);
+}
+
+static void test_modes__mirrored(void **state)
+{
+	(void)state;
+	assert_int_equal(open_ui(), 0);
+	frame(PANE_MODE_CURSOR_KEYS | PANE_MODE_MOUSE_DRAG | PANE_MODE_KEYPAD);
+	run_ms(60);
+	assert_true(sent("\033[?1h"));
+	assert_true(sent("\033="));
+	assert_true(sent("\033[?1002h\033[?1006h"));
+	forget();
+	ui_model_ask_docker(&r.model, 1);
+	ui_changed(r.ui, MDL_CHANGED_ASKS);
+	type("\x1d" "a");
+	assert_true(sent("\033[?1l"));
+	assert_true(sent("\033[?1002l"));
+	forget();
+	type("\033");
+	run_ms(100);
+	assert_true(sent("\033[?1h"));
+	assert_int_equal(r.input_len, 0);
+	type("x");
+	assert_int_equal(r.input_len, 1);
+}
+
+static void test_sync__only_where_the_terminal_said_so(void **state)
+{
+	(void)state;
+	assert_int_equal(open_ui(), 0);
+	run_ms(60);
+	assert_false(sent("\033[?2026h"));
+	type("\033[?2026;2$y\033[?62c");
+	frame(0);
+	r.grid->cell[0][0].cp[0] = 'Q';
+	run_ms(60);
+	assert_true(sent("\033[?2026h"));
+	assert_true(sent("\033[?2026l"));
+	assert_int_equal(r.input_len, 0);
+}
+
+/* Whatever the cells hold, the terminal gets ncurses' sequences and printable text. */
+static void test_Z099_cells__nothing_unlisted_reaches_the_terminal(void **state)
+{
+	static const uint32_t evil[] = {0x1b, 0x9b, 0x9d, 0x07, 0x0a, 0x202e, 0x200b, 0xfeff, 0xd800, 0x110000,
+					0xffffffff, 0xe0041};
+
+	(void)state;
+	assert_int_equal(open_ui(), 0);
+	for (int i = 0; i < 1000; i++) {
+		struct pane_cell *c = &r.grid->cell[i / 100][i % 100];
+
+		memset(c, 0xff - i % 7, sizeof(*c));
+		c->cp[0] = evil[i % (int)ZW_N_ELEMENTS(evil)];
+		c->cp[1] = evil[(i / 5) % (int)ZW_N_ELEMENTS(evil)];
+		c->width = (uint8_t)(i % 4);
+	}
+	run_ms(40);
+	forget();
+	frame(0);
+	run_ms(60);
+	assert_true(r.out.len > 0);
+	const uint8_t *p = zw_buf_head(&r.out);
+	for (size_t i = 0; i < r.out.len; i++) {
+		assert_true(p[i] >= 0x20 || p[i] == 0x1b || p[i] == '\r' || p[i] == '\n' || p[i] == '\b');
+		if (p[i] == 0x1b && i + 1 < r.out.len)
+			assert_non_null(memchr("[(=>", p[i + 1], 4));
+		if (p[i] == 0xc2 && i + 1 < r.out.len)
+			assert_true(p[i + 1] >= 0xa0); /* no C1 */
+	}
+	assert_false(sent("\xe2\x80\xae"));
+}
+
+static void test_colour__true_or_the_nearest(void **state)
+{
+	(void)state;
+	r.grid->cell[0][0] = (struct pane_cell){
+		.cp = {'Q'}, .width = 1, .fg = PANE_COLOUR_RGB | 0x010203, .bg = PANE_COLOUR_INDEX | 200};
+	r.grid->cell[0][1] = (struct pane_cell){
+		.cp = {'S'}, .width = 1, .attrs = PANE_ATTR_STRIKE, .underline = PANE_UL_DOUBLE};
+	assert_int_equal(open_ui(), 0);
+	frame(0);
+	run_ms(60);
+	assert_true(sent("38;2;1;2;3"));
+	assert_true(sent("48;5;200"));
+	assert_true(sent("\033[9m"));
+	ui_free(zw_steal(&r.ui));
+	unsetenv("COLORTERM");
+	forget();
+	assert_int_equal(open_ui(), 0);
+	frame(0);
+	run_ms(60);
+	assert_false(sent("38;2;"));
+	assert_true(sent("38;5;16m"));
+	assert_true(sent("48;5;200m"));
+	ui_free(zw_steal(&r.ui));
+	setenv("NO_COLOR", "1", 1);
+	forget();
+	assert_int_equal(open_ui(), 0);
+	frame(0);
+	run_ms(60);
+	assert_false(sent("8;5;"));
+}
+
+static void test_colour__more_pairs_than_there_are(void **state)
+{
+	uint32_t n = 0;
+
+	(void)state;
+	assert_int_equal(open_ui(), 0);
+	for (int pass = 0; pass < 50; pass++) {
+		for (int i = 0; i < 1600; i++)
+			r.grid->cell[i / 100][i % 100] = (struct pane_cell){
+				.cp = {'x'}, .width = 1, .fg = PANE_COLOUR_RGB | n++, .bg = PANE_COLOUR_RGB | n};
+		frame(0);
+		for (int i = 0; i < 100 && r.n_frames_done <= pass; i++)
+			run_ms(10);
+		forget();
+	}
+	assert_int_equal(r.n_frames_done, 50);
+	/* the colours are still right after the table began anew */
+	frame(0);
+	run_ms(60);
+	r.grid->cell[0][0].fg = PANE_COLOUR_RGB | 0x0a0b0c;
+	frame(0);
+	run_ms(60);
+	assert_true(sent("38;2;10;11;12"));
+}
+
+static void test_stuck__a_terminal_that_does_not_read(void **state)
+{
+	int64_t worst = 0, begin;
+
+	(void)state;
+	assert_int_equal(open_ui(), 0);
+	run_ms(60);
+	zev_io_set(r.io, 0);
+	for (int i = 0; i < 100; i++) {
+		for (int k = 0; k < 1600; k++)
+			r.grid->cell[k / 100][k % 100] = (struct pane_cell){
+				.cp = {'a' + (uint32_t)((i + k) % 26)},
+				.width = 1,
+				.fg = PANE_COLOUR_RGB | (uint32_t)(i * 1600 + k)};
+		begin = zw_mono_ms();
+		frame(0);
+		run_ms(2);
+		if (zw_mono_ms() - begin > worst)
+			worst = zw_mono_ms() - begin;
+	}
+	assert_in_range(worst, 0, 200);
+	assert_true(r.n_frames_done < 10); /* frames are not even copied */
+	zev_io_set(r.io, ZEV_READ);
+	run_ms(200);
+	forget();
+	frame(0);
+	run_ms(60);
+	assert_true(r.n_frames_done > 0);
+	assert_true(r.out.len > 0 || r.n_frames_done > 0);
+	zev_io_set(r.io, 0);
+	for (int i = 0; i < 20; i++) {
+		r.grid->cell[0][i].cp[0] = 'z';
+		frame(0);
+		run_ms(20);
+	}
+	begin = zw_mono_ms();
+	ui_free(zw_steal(&r.ui)); /* and leaving does not hang either */
+	assert_in_range(zw_mono_ms() - begin, 0, 2000);
+}
+
+static void test_resize__draws_the_new_size(void **state)
+{
+	struct winsize ws = {.ws_row = 24, .ws_col = 80};
+
+	(void)state;
+	assert_int_equal(open_ui(), 0);
+	run_ms(60);
+	assert_int_equal(r.cols, 100);
+	for (int i = 0; i < 8; i++) {
+		static const unsigned short sizes[][2] = {{24, 80}, {5, 20}, {1, 1}, {2, 300}, {100, 300}, {30, 100}};
+
+		ws.ws_row = sizes[i % 6][0];
+		ws.ws_col = sizes[i % 6][1];
+		ioctl(r.master, TIOCSWINSZ, &ws);
+		ui_resized(r.ui);
+		frame(0);
+		run_ms(40);
+		assert_in_range(r.cols, 1, ws.ws_col);
+	}
+	assert_int_equal(r.cols, 20);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, start, stop)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(test_Z107_term__unknown_is_refused),
+		T(test_Z107_term__known_ones_draw),
+		T(test_Z102_exit__given_back_as_it_was),
+		T(test_Z102_exit__late_answers_are_swallowed),
+		T(test_emergency__restores),
+		T(test_modes__mirrored),
+		T(test_sync__only_where_the_terminal_said_so),
+		T(test_Z099_cells__nothing_unlisted_reaches_the_terminal),
+		T(test_colour__true_or_the_nearest),
+		T(test_colour__more_pairs_than_there_are),
+		T(test_stuck__a_terminal_that_does_not_read),
+		T(test_resize__draws_the_new_size),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
