@@ -41,7 +41,7 @@ struct start {
 	bool is_ready;
 };
 
-/* -- descriptors for bwrap ----------------------------------------------------------------------- */
+/* -- descriptors for bwrap --------------------------------------------------------------------- */
 
 static int open_empty(struct start *s)
 {
@@ -84,10 +84,22 @@ static int open_control(struct start *s)
 	return setsockopt(pair[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) < 0 ? -errno : 0;
 }
 
+/* The one kind of descriptor that reaches any socket without being asked about: sendto() on it. */
+static bool is_unix_datagram(int fd)
+{
+	int domain = 0, type = 0;
+	socklen_t len = sizeof(int);
+
+	return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) == 0 && domain == AF_UNIX &&
+	       getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0 && type == SOCK_DGRAM;
+}
+
 /** Copies above 0 to 2, which bwrap gets for itself. A closed one becomes /dev/null. */
 static int open_stdio(struct start *s)
 {
 	for (int i = 0; i < 3 && !s->plan->want_pty; i++) {
+		if (is_unix_datagram(s->plan->stdio[i]))
+			return -EPROTOTYPE;
 		s->stdio[i] = fcntl(s->plan->stdio[i], F_DUPFD_CLOEXEC, 3);
 		if (s->stdio[i] < 0 && errno == EBADF)
 			s->stdio[i] = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -122,7 +134,7 @@ static int open_all(struct start *s)
 	return s->conf < 0 ? s->conf : 0;
 }
 
-/* -- the child that becomes bwrap: only system calls ---------------------------------------------- */
+/* -- the child that becomes bwrap: only system calls ------------------------------------------- */
 
 static void keep_open(int fd)
 {
@@ -215,7 +227,7 @@ static int start_bwrap(struct start *s)
 	return s->session->bwrap_pidfd < 0 ? -errno : 0;
 }
 
-/* -- what comes back ------------------------------------------------------------------------------ */
+/* -- what comes back --------------------------------------------------------------------------- */
 
 /** One message of zwatch-init with all that came along. */
 struct received {
@@ -412,7 +424,7 @@ static int wait_ready(struct start *s, struct sb_failure *f)
 	return r;
 }
 
-/* -- both steps ------------------------------------------------------------------------------------ */
+/* -- both steps -------------------------------------------------------------------------------- */
 
 static void start_fini(struct start *s)
 {
@@ -529,7 +541,7 @@ int sb_go(struct sb_session *s, struct sb_failure *ret_failure)
 	return r < 0 ? r : 0;
 }
 
-/* -- a running session ------------------------------------------------------------------------------ */
+/* -- a running session ------------------------------------------------------------------------- */
 
 void sb_session_init(struct sb_session *s)
 {

@@ -69,7 +69,7 @@ static long sysctl_number(const char *path)
 	return zw_read_file(path, 64, &text, &len) < 0 ? -1 : strtol(text, NULL, 10);
 }
 
-/* -- kernel ---------------------------------------------------------------------------------------- */
+/* -- kernel ------------------------------------------------------------------------------------ */
 
 static struct sb_check check_kernel(void)
 {
@@ -89,7 +89,7 @@ static struct sb_check check_kernel(void)
 	return c;
 }
 
-/* -- user namespaces -------------------------------------------------------------------------------- */
+/* -- user namespaces --------------------------------------------------------------------------- */
 
 /* AppArmor's restriction lets unshare() pass and takes the rights away: so something that needs them
  * is tried. */
@@ -138,7 +138,7 @@ static struct sb_check check_userns(void)
 	return c;
 }
 
-/* -- bwrap ------------------------------------------------------------------------------------------ */
+/* -- bwrap ------------------------------------------------------------------------------------- */
 
 /** What the program prints, both streams; its exit status in *ret_status. */
 static void run_program(char *const *argv, char *ret, size_t size, int *ret_status)
@@ -222,7 +222,7 @@ static struct sb_check check_bwrap(const char *path)
 	return c;
 }
 
-/* -- seccomp ----------------------------------------------------------------------------------------- */
+/* -- seccomp ----------------------------------------------------------------------------------- */
 
 static int try_listener_with(unsigned long flags)
 {
@@ -271,7 +271,7 @@ static struct sb_check check_seccomp(void)
 	return c;
 }
 
-/* -- Landlock ------------------------------------------------------------------------------------------ */
+/* -- Landlock ---------------------------------------------------------------------------------- */
 
 static struct sb_check check_landlock(void)
 {
@@ -289,7 +289,7 @@ static struct sb_check check_landlock(void)
 	return c;
 }
 
-/* -- reading other processes ----------------------------------------------------------------------------- */
+/* -- reading other processes ------------------------------------------------------------------- */
 
 static int read_child(pid_t pid)
 {

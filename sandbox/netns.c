@@ -24,7 +24,7 @@
 #define LO_INDEX 1 /* of every network namespace */
 #define BACKLOG	 4096
 
-/* -- loopback ----------------------------------------------------------------------------------- */
+/* -- loopback ---------------------------------------------------------------------------------- */
 
 /** One rtnetlink request and the room for its attributes. */
 struct rt_request {
@@ -112,7 +112,7 @@ static int lo_setup(void)
 	return r < 0 ? r : lo_add_route(fd);
 }
 
-/* -- sockets ------------------------------------------------------------------------------------ */
+/* -- sockets ----------------------------------------------------------------------------------- */
 
 static const struct {
 	int type;
@@ -157,7 +157,7 @@ static int sock_make(enum sb_net_sock which)
 	return fd < 0 ? -errno : fd;
 }
 
-/* -- the child: shares memory and descriptors with zwatch, which waits; only system calls --------- */
+/* -- the child: shares memory and descriptors with zwatch, which waits; only system calls ------ */
 
 struct work {
 	pid_t pid;

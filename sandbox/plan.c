@@ -232,7 +232,7 @@ int sb_plan_socket_dirs(const struct sb_plan *p, const struct sb_layout *l, stru
 	return a.error;
 }
 
-/* -- nsswitch.conf ------------------------------------------------------------------------------ */
+/* -- nsswitch.conf ----------------------------------------------------------------------------- */
 
 int sb_nsswitch_rewrite(const char *text, size_t len, struct zw_buf *ret)
 {

@@ -52,7 +52,7 @@ static bool never(struct rig *r)
 	return false;
 }
 
-/* -- own sockets ------------------------------------------------------------------------------------ */
+/* -- own sockets ------------------------------------------------------------------------------- */
 
 static int agent_own(struct rig *r)
 {
@@ -151,7 +151,7 @@ static void test_full_backlog__waits_alone(void **state)
 	end_rig(r);
 }
 
-/* -- host sockets ----------------------------------------------------------------------------------- */
+/* -- host sockets ------------------------------------------------------------------------------ */
 
 static int agent_connect_once(struct rig *r)
 {
@@ -453,7 +453,7 @@ static void test_socket_of_another_network__not_connected(void **state)
 	end_rig(r);
 }
 
-/* -- spellings --------------------------------------------------------------------------------------- */
+/* -- spellings --------------------------------------------------------------------------------- */
 
 static int agent_spellings(struct rig *r)
 {
@@ -601,7 +601,7 @@ static void test_abstract_of_the_host__reached_after_allow(void **state)
 	end_rig(r);
 }
 
-/* -- arguments ---------------------------------------------------------------------------------------- */
+/* -- arguments --------------------------------------------------------------------------------- */
 
 static int try_raw(int fd, const void *addr, int len)
 {
@@ -659,7 +659,7 @@ static void test_z009_unreadable_address__fails_and_is_recorded(void **state)
 	end_rig(r);
 }
 
-/* -- datagrams ---------------------------------------------------------------------------------------- */
+/* -- datagrams --------------------------------------------------------------------------------- */
 
 static int agent_datagrams(struct rig *r)
 {
@@ -778,7 +778,7 @@ static void test_relay__keeps_packets_and_drops_descriptors(void **state)
 	end_rig(r);
 }
 
-/* -- open questions ------------------------------------------------------------------------------------ */
+/* -- open questions ---------------------------------------------------------------------------- */
 
 static void test_z121_open_question__nothing_passes_until_yes(void **state)
 {
@@ -936,7 +936,7 @@ static void test_storm__goes_on_while_a_question_is_open(void **state)
 	end_rig(r);
 }
 
-/* -- races ----------------------------------------------------------------------------------------------- */
+/* -- races ------------------------------------------------------------------------------------- */
 
 static struct sockaddr_un flip;
 static atomic_bool is_over;
@@ -1098,7 +1098,7 @@ static void test_descriptor_changed_meanwhile__denied_socket_never_reached(void 
 	end_rig(r);
 }
 
-/* -- internet -------------------------------------------------------------------------------------------- */
+/* -- internet ---------------------------------------------------------------------------------- */
 
 static int tcp_try(const char *ip, uint16_t port, int type)
 {
@@ -1203,7 +1203,7 @@ static void test_internet__to_the_proxy_with_where_and_who(void **state)
 	end_rig(r);
 }
 
-/* -- speed ------------------------------------------------------------------------------------------------ */
+/* -- speed ------------------------------------------------------------------------------------- */
 
 static int by_value(const void *a, const void *b)
 {

@@ -51,7 +51,7 @@ void rig_init(struct rig *r)
 	r->ctl = r->transparent_fd = r->http_fd = -1;
 }
 
-/* -- inside ---------------------------------------------------------------------------------------- */
+/* -- inside ------------------------------------------------------------------------------------ */
 
 static void put(const char *path, const char *text)
 {
@@ -194,7 +194,7 @@ static void agent_main(struct rig *r, int (*agent)(struct rig *r))
 	_exit(0);
 }
 
-/* -- outside --------------------------------------------------------------------------------------- */
+/* -- outside ----------------------------------------------------------------------------------- */
 
 static bool take_fds(int ctl, int fds[4])
 {
@@ -548,7 +548,7 @@ const struct rig_row *rig_row(const struct rig *r, unsigned did, const char *tar
 	return NULL;
 }
 
-/* -- both sides ------------------------------------------------------------------------------------ */
+/* -- both sides -------------------------------------------------------------------------------- */
 
 void rig_step(int ctl)
 {

@@ -38,13 +38,13 @@ struct options {
 	const char *lists[4][LIST_MAX + 1]; /* writable, read-only, hidden, fresh */
 	size_t n[4];
 	int n_bench;
-	bool is_deaf;    /* nobody answers notifications */
-	bool is_check;   /* print the checks of the machine instead */
+	bool is_deaf;	 /* nobody answers notifications */
+	bool is_check;	 /* print the checks of the machine instead */
 	bool is_network; /* greets each connection to a listener and each datagram */
 	bool is_verbose; /* facts about the session on stderr */
 };
 
-/* -- the broker ------------------------------------------------------------------- */
+/* -- the broker -------------------------------------------------------------------------------- */
 
 /** Connects the caller's own socket where it asked to, TCP and UDP inside only. Racy against a
  * hostile caller, which a test is not. */
@@ -60,7 +60,8 @@ static int connect_inet(const struct seccomp_notif *req)
 		return -EACCES;
 	if (sa.ss_family != AF_INET)
 		return -EACCES;
-	return connect(fd, (const struct sockaddr *)&sa, sizeof(struct sockaddr_in)) < 0 ? -errno : 0;
+	return connect(fd, (const struct sockaddr *)&sa, sizeof(struct sockaddr_in)) < 0 ? -errno
+											 : 0;
 }
 
 static int answer(const struct seccomp_notif *req)
@@ -106,7 +107,7 @@ static pid_t start_broker(struct sb_session *s)
 	return pid;
 }
 
-/* -- machines that lack something, by a filter on ourselves that everything started inherits ------- */
+/* -- machines that lack something, by a filter on ourselves that everything started inherits --- */
 
 static void fence_self(const struct sb_rule *rules, size_t n, unsigned long flags)
 {
@@ -147,7 +148,7 @@ static void without(const char *what)
 		exit(2);
 }
 
-/* -- one session -------------------------------------------------------------------------------- */
+/* -- one session ------------------------------------------------------------------------------- */
 
 static int report(const struct sb_failure *f)
 {
@@ -204,7 +205,9 @@ static void greet(const struct sb_session *s)
 			if (!fds[i].revents)
 				continue;
 			if (i == SB_NET_DNS_UDP) {
-				recvfrom(fds[i].fd, buf, sizeof(buf), 0, (struct sockaddr *)&from, &len);
+				recvfrom(fds[i].fd, buf, sizeof(buf), 0, (struct sockaddr *)&from,
+					 &len);
+				zw_write_all(2, "datagram\n", 9);
 				sendto(fds[i].fd, names[i], strlen(names[i]), 0,
 				       (const struct sockaddr *)&from, len);
 				continue;
@@ -222,7 +225,7 @@ static pid_t start_greeter(const struct sb_session *s)
 
 	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		close_range(0, 2, 0);
+		close_range(0, 1, 0);
 		greet(s);
 		_exit(0);
 	}
@@ -261,7 +264,7 @@ static int run(const struct options *o)
 	return status;
 }
 
-/* -- the same bwrap call alone, and both in turn ------------------------------------------------- */
+/* -- the same bwrap call alone, and both in turn ----------------------------------------------- */
 
 static int bwrap_alone(const struct options *o)
 {
@@ -331,7 +334,8 @@ static int64_t cpu_us(void)
 	return sum;
 }
 
-static int measure(const struct options *o, int (*fn)(const struct options *), struct times *t, int i)
+static int measure(const struct options *o, int (*fn)(const struct options *), struct times *t,
+		   int i)
 {
 	int64_t wall = zw_mono_us(), cpu = cpu_us();
 
@@ -387,7 +391,7 @@ static int check(const struct options *o)
 	return status;
 }
 
-/* -- options ------------------------------------------------------------------------------------- */
+/* -- options ----------------------------------------------------------------------------------- */
 
 static void add(struct options *o, size_t list, const char *path)
 {
@@ -450,11 +454,15 @@ static int set(struct options *o, int c)
 int main(int argc, char **argv)
 {
 	static const struct option names[] = {
-		{"rw", 1, NULL, 'w'},      {"ro", 1, NULL, 'r'},      {"hide", 1, NULL, 'h'},
-		{"fresh", 1, NULL, 'f'},   {"project", 1, NULL, 'p'}, {"cwd", 1, NULL, 'c'},
-		{"bwrap", 1, NULL, 'b'},   {"init", 1, NULL, 'i'},    {"pty", 0, NULL, 't'},
-		{"private-sockets", 0, NULL, 's'}, {"bench", 1, NULL, 'n'}, {"deaf", 0, NULL, 'd'},
-		{"without", 1, NULL, 'x'}, {"network", 0, NULL, 'g'}, {"check", 0, NULL, 'm'}, {"verbose", 0, NULL, 'v'}, {NULL, 0, NULL, 0},
+		{"rw", 1, NULL, 'w'},	   {"ro", 1, NULL, 'r'},
+		{"hide", 1, NULL, 'h'},	   {"fresh", 1, NULL, 'f'},
+		{"project", 1, NULL, 'p'}, {"cwd", 1, NULL, 'c'},
+		{"bwrap", 1, NULL, 'b'},   {"init", 1, NULL, 'i'},
+		{"pty", 0, NULL, 't'},	   {"private-sockets", 0, NULL, 's'},
+		{"bench", 1, NULL, 'n'},   {"deaf", 0, NULL, 'd'},
+		{"without", 1, NULL, 'x'}, {"network", 0, NULL, 'g'},
+		{"check", 0, NULL, 'm'},   {"verbose", 0, NULL, 'v'},
+		{NULL, 0, NULL, 0},
 	};
 	struct options o = {.plan = {.env = environ,
 				     .home = getenv("HOME"),
@@ -474,7 +482,8 @@ int main(int argc, char **argv)
 	if (o.is_check)
 		return check(&o);
 	if (!o.plan.project || !o.plan.init || optind == argc) {
-		fprintf(stderr, "usage: driver --project DIR --init FILE [options] -- COMMAND...\n");
+		fprintf(stderr,
+			"usage: driver --project DIR --init FILE [options] -- COMMAND...\n");
 		return 2;
 	}
 	o.plan.argv = argv + optind;

@@ -39,6 +39,24 @@ check_in() {
 	n_failed=$((n_failed + 1))
 }
 
+# want NAME PATTERNS VERB...: a verb of the probe to be tried, and what may come of it ("a|b").
+# try_all: tries them in one sandbox.
+want_names=() want_patterns=() want_verbs=()
+want() {
+	want_names+=("$1")
+	want_patterns+=("$2")
+	want_verbs+=("${@:3}" ,)
+}
+try_all() {
+	local lines i patterns
+	mapfile -t lines < <(probe "${want_verbs[@]}")
+	for i in "${!want_names[@]}"; do
+		IFS='|' read -ra patterns <<<"${want_patterns[i]}"
+		check_in "${want_names[i]}" "${lines[i]:-nothing: ${lines[*]: -2}}" "${patterns[@]/#/* }"
+	done
+	want_names=() want_patterns=() want_verbs=()
+}
+
 finish() {
 	[ "$n_failed" -eq 0 ] || echo "$n_failed failed as $(id -un)"
 	[ "$n_failed" -eq 0 ]

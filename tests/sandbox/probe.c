@@ -109,7 +109,8 @@ static long do_udp(int argc, char **argv)
 /** tcp ADDRESS PORT: connects and prints the first line that comes. */
 static long do_tcp(int argc, char **argv)
 {
-	struct sockaddr_in sa = {.sin_family = AF_INET, .sin_port = htons((uint16_t)number(argv[1]))};
+	struct sockaddr_in sa = {.sin_family = AF_INET,
+				 .sin_port = htons((uint16_t)number(argv[1]))};
 	int type = argc > 2 ? SOCK_DGRAM : SOCK_STREAM;
 	int fd = socket(AF_INET, type, 0);
 	char buf[64];
@@ -279,21 +280,34 @@ static const struct {
 	int n_args; /* at least */
 	long (*run)(int argc, char **argv);
 } verbs[] = {
-	{"syscall", 1, do_syscall},   {"socket", 1, do_socket},
-	{"socketpair", 1, do_socketpair}, {"connect", 1, do_connect},
-	{"bind", 1, do_bind},         {"udp", 2, do_udp},
-	{"fastopen", 0, do_fastopen}, {"fastopen-connect", 0, do_fastopen_connect},
-	{"tcp", 2, do_tcp},           {"open", 1, do_open},         {"write", 1, do_write},
-	{"rename", 2, do_rename},     {"mknod", 1, do_mknod},
-	{"mem1", 0, do_mem1},         {"ptrace", 1, do_ptrace},
-	{"vmwrite", 1, do_vmwrite},   {"ptrace-child", 0, do_ptrace_child},
-	{"kill", 1, do_kill},         {"umount", 1, do_umount},
-	{"remount", 1, do_remount},   {"unshare", 1, do_unshare},
-	{"chown", 1, do_chown},       {"clone", 1, do_clone},
-	{"tiocsti", 0, do_tiocsti},   {"i386", 0, do_i386},
+	{"syscall", 1, do_syscall},
+	{"socket", 1, do_socket},
+	{"socketpair", 1, do_socketpair},
+	{"connect", 1, do_connect},
+	{"bind", 1, do_bind},
+	{"udp", 2, do_udp},
+	{"fastopen", 0, do_fastopen},
+	{"fastopen-connect", 0, do_fastopen_connect},
+	{"tcp", 2, do_tcp},
+	{"open", 1, do_open},
+	{"write", 1, do_write},
+	{"rename", 2, do_rename},
+	{"mknod", 1, do_mknod},
+	{"mem1", 0, do_mem1},
+	{"ptrace", 1, do_ptrace},
+	{"vmwrite", 1, do_vmwrite},
+	{"ptrace-child", 0, do_ptrace_child},
+	{"kill", 1, do_kill},
+	{"umount", 1, do_umount},
+	{"remount", 1, do_remount},
+	{"unshare", 1, do_unshare},
+	{"chown", 1, do_chown},
+	{"clone", 1, do_clone},
+	{"tiocsti", 0, do_tiocsti},
+	{"i386", 0, do_i386},
 };
 
-/* -- verbs with an answer of their own ------------------------------------------------------------ */
+/* -- verbs with an answer of their own --------------------------------------------------------- */
 
 static int print_argv(int argc, char **argv)
 {

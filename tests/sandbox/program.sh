@@ -54,6 +54,11 @@ fails "project is /" 3 "*cannot be laid out*" --project / -- true
 printf '#!/bin/sh\necho "bwrap: setting up uid map: Permission denied" >&2\nexit 1\n' >"$project/bwrap"
 chmod +x "$project/bwrap"
 fails "user namespaces forbidden" 3 "*no user namespace*uid map*AppArmor*" --bwrap "$project/bwrap" -- true
+check_in "Z140 datagram socket as standard input" "$(python3 -c '
+import socket, subprocess, sys
+a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+print(subprocess.run(sys.argv[1:], stdin=a, stderr=subprocess.PIPE).stderr.decode())
+' "$ZW_SB_DIR/driver" --project "$project" --init "$ZW_SB_DIR/zwatch-init" -- true)" "*Protocol wrong type*"
 fails "user namespaces refused" 3 "*no user namespace*" --without userns -- true
 fails "listener taken by another" 3 "*filter could not be switched on: Device or resource busy*" \
 	--without free-listener -- true

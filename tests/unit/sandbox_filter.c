@@ -33,7 +33,7 @@ static int setup(void **state)
 	return n_fenced <= SB_BPF_MAX && n_unfenced <= SB_BPF_MAX ? 0 : -1;
 }
 
-/* -- by hand: what the design asks for -------------------------------------------------------- */
+/* -- by hand: what the design asks for --------------------------------------------------------- */
 
 struct expect {
 	uint32_t nr;
@@ -52,8 +52,8 @@ static void check_all(const struct expect *e, size_t n)
 		uint32_t plain = sim_call(fenced, n_fenced, e[i].nr, args);
 		uint32_t upper = sim_call(fenced, n_fenced, e[i].nr, high);
 		if (plain != e[i].action || upper != e[i].action)
-			fail_msg("row %zu, call %u: %#x, with upper bits %#x, wanted %#x", i, e[i].nr,
-				 plain, upper, e[i].action);
+			fail_msg("row %zu, call %u: %#x, with upper bits %#x, wanted %#x", i,
+				 e[i].nr, plain, upper, e[i].action);
 	}
 }
 
@@ -139,7 +139,9 @@ static void test_z036_namespaces__are_closed(void **state)
 		{__NR_clone, {CLONE_NEWIPC}, E(EPERM)},
 		{__NR_clone, {CLONE_NEWUTS}, E(EPERM)},
 		{__NR_clone, {CLONE_NEWCGROUP}, E(EPERM)},
-		{__NR_clone, {CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD}, ALLOW},
+		{__NR_clone,
+		 {CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD},
+		 ALLOW},
 		{__NR_clone, {17}, ALLOW},
 		{__NR_clone3, {0}, E(ENOSYS)},
 		{__NR_unshare, {CLONE_FILES}, E(EPERM)},
@@ -196,7 +198,8 @@ static void test_rest__as_the_table_says(void **state)
 
 static void test_without_landlock__no_ptrace(void **state)
 {
-	static const uint32_t calls[] = {__NR_ptrace, __NR_process_vm_readv, __NR_process_vm_writev};
+	static const uint32_t calls[] = {__NR_ptrace, __NR_process_vm_readv,
+					 __NR_process_vm_writev};
 	const uint64_t args[6] = {0};
 
 	(void)state;
@@ -206,11 +209,11 @@ static void test_without_landlock__no_ptrace(void **state)
 	}
 }
 
-/* -- every row of the table against a reading of it that makes no jumps -------------------------- */
+/* -- every row of the table against a reading of it that makes no jumps ------------------------ */
 
-#define TYPE_MASK     0xf
-#define CLONE_NEW_ANY 0x7e020000
-#define FENCED        ALLOW
+#define TYPE_MASK	     0xf
+#define CLONE_NEW_ANY	     0x7e020000
+#define FENCED		     ALLOW
 #define TCP_FASTOPEN_CONNECT 30
 
 static const struct sb_rule table[] = {

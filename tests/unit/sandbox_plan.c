@@ -212,8 +212,9 @@ static void check_nsswitch(const char *in, const char *want)
 static void test_nsswitch__hosts_replaced(void **state)
 {
 	(void)state;
-	check_nsswitch("passwd: files systemd\nhosts: files mdns4_minimal resolve\nnetworks: files\n",
-		       "passwd: files systemd\nnetworks: files\nhosts: files dns\n");
+	check_nsswitch(
+		"passwd: files systemd\nhosts: files mdns4_minimal resolve\nnetworks: files\n",
+		"passwd: files systemd\nnetworks: files\nhosts: files dns\n");
 	check_nsswitch(" \thosts: x", "\nhosts: files dns\n");
 	check_nsswitch("passwd: files", "passwd: files\nhosts: files dns\n");
 	check_nsswitch("", "hosts: files dns\n");
@@ -227,7 +228,8 @@ static void test_failure__text_hint_and_status(void **state)
 	(void)state;
 	assert_int_equal(sb_fail(&f, SB_STAGE_EXEC, 2, "%s", "no\x1b[2Jsuch"), -2);
 	sb_failure_text(&f, text, sizeof(text));
-	assert_string_equal(text, "the program cannot be started: no\\x1b[2Jsuch: No such file or directory");
+	assert_string_equal(
+		text, "the program cannot be started: no\\x1b[2Jsuch: No such file or directory");
 	assert_int_equal(sb_failure_exit(&f), 127);
 	sb_fail(&f, SB_STAGE_EXEC, 13, "%s", "");
 	assert_int_equal(sb_failure_exit(&f), 126);

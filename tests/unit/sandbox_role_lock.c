@@ -24,7 +24,7 @@
 
 static char folder[64];
 
-/* -- things to try; 0 or an errno ----------------------------------------------------------------- */
+/* -- things to try; 0 or an errno -------------------------------------------------------------- */
 
 static int result(long r)
 {
@@ -161,7 +161,7 @@ static int try_no_ring(void)
 	return result(syscall(SYS_io_uring_setup, 1, NULL));
 }
 
-/* -- the table: what each role gets ---------------------------------------------------------------- */
+/* -- the table: what each role gets ------------------------------------------------------------ */
 
 #define OK 0
 
