@@ -261,7 +261,7 @@ static struct px_question *question_of(struct px_asks *a, uint64_t id)
 {
 	struct px_question *q;
 
-	TAILQ_FOREACH(q, &a->questions, link)
+	TAILQ_FOREACH (q, &a->questions, link)
 		if (q->id == id)
 			return q;
 	return NULL;
@@ -278,15 +278,17 @@ void px_ask_answered(struct px_asks *a, const struct zw_msg_ask_answer *m)
 	bool is_allowed = m->verdict == POL_ALLOW;
 	struct px_answer answer = {
 		.is_allowed = is_allowed,
-		.did = is_allowed ? ZW_DID_ALLOW : m->by == ZW_BY_TIMEOUT ? ZW_DID_MISS : ZW_DID_DENY,
+		.did = is_allowed		? ZW_DID_ALLOW
+		       : m->by == ZW_BY_TIMEOUT ? ZW_DID_MISS
+						: ZW_DID_DENY,
 		.by = m->by,
 		.rule = m->rule,
 		.scope = m->scope,
-		.reason = is_allowed			? ""
-			  : m->by == ZW_BY_USER		? "the user said no"
-			  : m->by == ZW_BY_TIMEOUT	? "nobody answered the question in time"
-			  : m->by == ZW_BY_NO_TERMINAL	? "there is nobody to ask"
-							: "denied",
+		.reason = is_allowed		       ? ""
+			  : m->by == ZW_BY_USER	       ? "the user said no"
+			  : m->by == ZW_BY_TIMEOUT     ? "nobody answered the question in time"
+			  : m->by == ZW_BY_NO_TERMINAL ? "there is nobody to ask"
+						       : "denied",
 		.note = note,
 	};
 	if (m->scope == ZW_SCOPE_ONCE && m->by == ZW_BY_USER)

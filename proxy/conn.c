@@ -5,18 +5,15 @@
 #include <sys/socket.h>
 
 #include "proxy/conn_i.h"
-#include "proxy/hello.h"
 #include "src/base/err.h"
 #include "src/base/io.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
 #include "src/base/words.h"
 
-#define WHO_MS    1000
+#define WHO_MS	  1000
 #define COMMIT_MS 10000
 #define LINGER_MS 2000 /* for a client to read a refusal and close */
-#define PORT_TLS  443
-#define TLS_HANDSHAKE 0x16 /* first byte of a TLS connection */
 
 /* Bytes held beyond a head: what a client sends before it has an answer. */
 #define EARLY_B (64u * 1024)
@@ -36,7 +33,7 @@ static const char *text(const char *s)
 	return s != NULL ? s : "";
 }
 
-static void set(char **to, const char *s)
+void px_conn_set(char **to, const char *s)
 {
 	free(*to);
 	*to = s != NULL && s[0] != '\0' ? zw_xstrdup(s) : NULL;
@@ -92,7 +89,7 @@ static void row_close(struct px_conn *c, const char *end)
 {
 	if (c->seq == 0)
 		return;
-	set(&c->end, end);
+	px_conn_set(&c->end, end);
 	struct px_row row = px_conn_row(c);
 	px_record_close(c->px->record, &row);
 	c->seq = 0;
@@ -166,8 +163,8 @@ void px_conn_deny(struct px_conn *c, unsigned did, unsigned by, uint32_t rule, c
 	c->did = did;
 	c->by = by;
 	c->rule = rule;
-	set(&c->reason, reason);
-	set(&c->note, note);
+	px_conn_set(&c->reason, reason);
+	px_conn_set(&c->note, note);
 	row = px_conn_row(c);
 	c->reply_seq = c->seq;
 	if (c->seq != 0)
@@ -222,6 +219,12 @@ static void on_relay_end(void *arg, enum px_relay_end how)
 	px_conn_close(c);
 }
 
+void px_conn_refused(struct px_conn *c)
+{
+	row_close(c, end_words[PX_END_FILTER]);
+	px_conn_close(c);
+}
+
 static void on_activity(void *arg)
 {
 	((struct px_conn *)arg)->active_ms = zw_mono_ms();
@@ -240,126 +243,12 @@ static void on_idle(void *arg)
 	px_conn_close(c);
 }
 
-static void idle_start(struct px_conn *c)
+void px_conn_idle_start(struct px_conn *c)
 {
 	c->active_ms = zw_mono_ms();
 	px_timeout_clear(c->px->wheel, &c->timeout);
 	if (c->px->times.idle_ms > 0)
 		px_timeout_set(c->px->wheel, &c->timeout, c->px->times.idle_ms, on_idle, c);
-}
-
-/* Told to a TLS client in its own words, alert access_denied: only if the server was silent. */
-static void tell_tls_denied(struct px_conn *c)
-{
-	static const uint8_t alert[] = {0x15, 3, 1, 0, 2, 2, 49};
-
-	if (c->relay.down_b == 0)
-		(void)px_relay_send_down(&c->relay, alert, sizeof(alert));
-}
-
-static int hello_deny(struct px_conn *c, const char *why)
-{
-	c->did = ZW_DID_DENY;
-	c->by = ZW_BY_TLS;
-	c->rule = 0;
-	set(&c->reason, why);
-	tell_tls_denied(c);
-	return ZW_E_DENIED;
-}
-
-static void on_hello_timeout(void *arg)
-{
-	struct px_conn *c = arg;
-
-	(void)hello_deny(c, "no TLS hello came in time");
-	row_close(c, end_words[PX_END_FILTER]);
-	px_conn_close(c);
-}
-
-static void hello_wait(struct px_conn *c)
-{
-	c->up = PX_UP_HELLO;
-	if (c->px->times.tls_hello_ms > 0)
-		px_timeout_set(c->px->wheel, &c->timeout, c->px->times.tls_hello_ms,
-			       on_hello_timeout, c);
-}
-
-static int up_hello(struct px_conn *c, const uint8_t *p, size_t len)
-{
-	struct px_hello hello;
-	const char *why;
-
-	if (zw_buf_add(&c->in, p, len) < 0)
-		return hello_deny(c, "the TLS hello does not end");
-	int r = px_hello_parse(zw_buf_head(&c->in), c->in.len, &hello);
-	if (r == 0)
-		return 0;
-	if (r == ZW_E_UNSUPPORTED)
-		return hello_deny(c, "this port is for TLS, and this is something else");
-	if (r < 0)
-		return hello_deny(c, "the TLS hello is not well-formed");
-	why = px_check_hello(feed_policy(c->px->feed), &hello, c->host, c->port, c->who->exe);
-	if (why != NULL)
-		return hello_deny(c, why);
-	c->up = PX_UP_RAW;
-	idle_start(c);
-	r = px_relay_send_up(&c->relay, zw_buf_head(&c->in), c->in.len);
-	zw_buf_fini(&c->in);
-	return r;
-}
-
-/* One request, and not a byte behind it. */
-static int up_body(struct px_conn *c, const uint8_t *p, size_t len)
-{
-	int64_t n = px_body_feed(&c->body, p, len);
-
-	if (n < 0) {
-		c->did = ZW_DID_DENY;
-		c->by = ZW_BY_FAULT;
-		set(&c->reason, "the body of the request is not well-formed");
-		return (int)n;
-	}
-	if (px_body_is_done(&c->body))
-		px_relay_complete(&c->relay, (size_t)n < len);
-	return n > 0 ? px_relay_send_up(&c->relay, p, (size_t)n) : 0;
-}
-
-static int on_up(void *arg, const uint8_t *p, size_t len)
-{
-	struct px_conn *c = arg;
-
-	if (c->up == PX_UP_FIRST && p[0] == TLS_HANDSHAKE)
-		hello_wait(c);
-	else if (c->up == PX_UP_FIRST)
-		c->up = PX_UP_RAW;
-	if (c->up == PX_UP_HELLO)
-		return up_hello(c, p, len);
-	if (c->up == PX_UP_BODY)
-		return up_body(c, p, len);
-	return px_relay_send_up(&c->relay, p, len);
-}
-
-/* What the client sent while it waited goes the same way as what it sends from now on. */
-static int early_up(struct px_conn *c)
-{
-	size_t len = c->in.len;
-	zw_autofree uint8_t *early = NULL;
-
-	if (c->up == PX_UP_BODY) {
-		int r = px_relay_send_up(&c->relay, zw_buf_head(&c->out), c->out.len);
-
-		zw_buf_fini(&c->out);
-		if (r < 0)
-			return r;
-		if (px_body_is_done(&c->body))
-			px_relay_complete(&c->relay, len > 0);
-	}
-	if (len == 0 || c->relay.is_deaf)
-		return 0;
-	early = zw_xmalloc(len);
-	memcpy(early, zw_buf_head(&c->in), len);
-	zw_buf_fini(&c->in);
-	return on_up(c, early, len);
 }
 
 static void relay_start(struct px_conn *c, int take_server_fd)
@@ -368,22 +257,20 @@ static void relay_start(struct px_conn *c, int take_server_fd)
 
 	enter(c, PX_STATE_RELAY);
 	zev_io_free(zw_steal(&c->io));
-	c->relay.on_up = on_up;
+	c->relay.on_up = px_conn_up;
 	c->relay.on_activity = on_activity;
 	c->relay.on_end = on_relay_end;
 	c->relay.arg = c;
 	px_relay_start(&c->relay, c->px->loop, zw_steal_fd(&c->fd), take_server_fd, c->px->buf);
 	c->is_relaying = true;
-	idle_start(c);
+	px_conn_idle_start(c);
 	count_start(c->px);
 	zw_buf_init(&grant, 512);
 	px_conn_granted(c, &grant);
 	int r = grant.len > 0 ? px_relay_send_down(&c->relay, zw_buf_head(&grant), grant.len) : 0;
 	zw_buf_fini(&grant);
-	if (c->up == PX_UP_FIRST && c->port == PORT_TLS)
-		hello_wait(c);
 	if (r == 0)
-		r = early_up(c);
+		r = px_conn_up_start(c);
 	if (r < 0)
 		on_relay_end(c, c->did == ZW_DID_DENY ? PX_END_FILTER : PX_END_RESET);
 	else
@@ -398,10 +285,10 @@ static void on_dialled(void *arg, const struct px_dialled *end)
 	zw_autofree char *why = NULL;
 
 	c->dial = NULL;
-	set(&c->address, end->address);
+	px_conn_set(&c->address, end->address);
 	if (end->error == 0) {
 		if (end->reason[0] != '\0')
-			set(&c->reason, end->reason);
+			px_conn_set(&c->reason, end->reason);
 		relay_start(c, end->take_fd);
 		return;
 	}
@@ -411,7 +298,7 @@ static void on_dialled(void *arg, const struct px_dialled *end)
 	}
 	why = zw_xasprintf("connect failed: %s", end->reason);
 	c->did = ZW_DID_FAIL;
-	set(&c->reason, end->reason);
+	px_conn_set(&c->reason, end->reason);
 	c->reply_seq = c->seq;
 	row_close(c, why);
 	refuse(c, end->error == ZW_E_TIMEOUT ? PX_REFUSE_TIMEOUT : PX_REFUSE_FAILED, end->error);
@@ -454,7 +341,7 @@ void px_conns_committed(struct px *px, uint64_t seq, bool is_kept)
 	struct px_conn *c;
 
 	/* From the youngest: that is where it nearly always is. */
-	TAILQ_FOREACH(c, &px->conns, link)
+	TAILQ_FOREACH (c, &px->conns, link)
 		if (c->seq == seq && c->state == PX_STATE_COMMIT)
 			break;
 	if (c == NULL)
@@ -476,7 +363,7 @@ static void on_answer(void *arg, const struct px_answer *a)
 		c->waited_ms = (uint64_t)(zw_mono_ms() - c->asked_ms);
 	c->by = a->by;
 	c->rule = a->rule;
-	set(&c->note, a->note);
+	px_conn_set(&c->note, a->note);
 	if (a->is_allowed)
 		commit(c);
 	else
@@ -492,7 +379,8 @@ static void judge(const struct px_conn *c, struct px_decision *ret)
 static void ask(struct px_conn *c)
 {
 	bool is_v6 = c->host->addr.family == POL_FAMILY_V6;
-	zw_autofree char *target = zw_xasprintf(is_v6 ? "[%s]:%u" : "%s:%u", c->host->name, c->port);
+	zw_autofree char *target =
+		zw_xasprintf(is_v6 ? "[%s]:%u" : "%s:%u", c->host->name, c->port);
 	struct px_answer now;
 
 	enter(c, PX_STATE_ASK);
@@ -595,17 +483,18 @@ static void drain(struct px_conn *c)
 
 static void read_in(struct px_conn *c)
 {
-	size_t want = zw_buf_left(&c->in) < 16384 ? zw_buf_left(&c->in) : 16384;
-	uint8_t *room = zw_buf_room(&c->in, want);
+	size_t left = zw_buf_left(&c->in);
 
 	/* Full: the rest waits in the kernel until there is a relay. */
-	if (want == 0 || room == NULL) {
+	if (left == 0) {
 		zev_io_set(c->io, 0);
 		return;
 	}
-	ssize_t n = recv(c->fd, room, want, MSG_DONTWAIT);
+	/* By way of the common buffer: the connection's own is as large as what came, not as what
+	 * might have come. */
+	ssize_t n = recv(c->fd, c->px->buf, left < PX_READ_B ? left : PX_READ_B, MSG_DONTWAIT);
 	if (n > 0) {
-		zw_buf_grow(&c->in, (size_t)n);
+		(void)zw_buf_add(&c->in, c->px->buf, (size_t)n);
 		if (c->state == PX_STATE_HEAD)
 			px_conn_head(c);
 	} else if (n == 0) {
@@ -641,7 +530,7 @@ static void on_head_timeout(void *arg)
 
 	c->did = ZW_DID_DENY;
 	c->by = ZW_BY_TIMEOUT;
-	set(&c->reason, "no complete request came in time");
+	px_conn_set(&c->reason, "no complete request came in time");
 	struct px_row row = px_conn_row(c);
 	(void)px_record_refusal(c->px->record, &row);
 	px_conn_bad_request(c, ZW_E_TIMEOUT, c->reason, &c->out);
@@ -678,7 +567,8 @@ static void head_start(struct px_conn *c)
 	if (c->listener == PX_TRANSPARENT)
 		transparent_target(c);
 	else if (c->px->times.header_ms > 0)
-		px_timeout_set(c->px->wheel, &c->timeout, c->px->times.header_ms, on_head_timeout, c);
+		px_timeout_set(c->px->wheel, &c->timeout, c->px->times.header_ms, on_head_timeout,
+			       c);
 }
 
 static void on_who_timeout(void *arg)
@@ -687,7 +577,7 @@ static void on_who_timeout(void *arg)
 
 	c->did = ZW_DID_DENY;
 	c->by = ZW_BY_FAULT;
-	set(&c->reason, "which program this connection is of was not told within 1 s");
+	px_conn_set(&c->reason, "which program this connection is of was not told within 1 s");
 	struct px_row row = px_conn_row(c);
 	(void)px_record_refusal(c->px->record, &row);
 	reset(c);
@@ -703,8 +593,8 @@ void px_conn_new(struct px *px, enum px_listener listener, int take_fd, uint16_t
 	c->via = vias[listener];
 	c->fd = take_fd;
 	c->local_port = port;
-	zw_buf_init(&c->in, (px->header_b > PX_HELLO_RAW_MAX ? px->header_b : PX_HELLO_RAW_MAX) +
-				    EARLY_B);
+	zw_buf_init(&c->in,
+		    (px->header_b > PX_HELLO_RAW_MAX ? px->header_b : PX_HELLO_RAW_MAX) + EARLY_B);
 	zw_buf_init(&c->out, px->header_b + EARLY_B);
 	c->over_limit = px_limits_open(&px->limits, zw_mono_ms());
 	TAILQ_INSERT_HEAD(&px->conns, c, link);
@@ -715,7 +605,7 @@ void px_conn_new(struct px *px, enum px_listener listener, int take_fd, uint16_t
 	if (c->over_limit != NULL && px->limits.n_connections > px->hard_max) {
 		c->did = ZW_DID_DENY;
 		c->by = ZW_BY_LIMIT;
-		set(&c->reason, c->over_limit);
+		px_conn_set(&c->reason, c->over_limit);
 		struct px_row row = px_conn_row(c);
 		(void)px_record_refusal(px->record, &row);
 		reset(c);
@@ -733,7 +623,7 @@ void px_conns_who(struct px *px, uint16_t port)
 	/* Nearly always the message comes first, and nobody waits. */
 	if (px->n_nameless == 0)
 		return;
-	TAILQ_FOREACH(c, &px->conns, link)
+	TAILQ_FOREACH (c, &px->conns, link)
 		if (c->state == PX_STATE_WHO && c->local_port == port)
 			break;
 	if (c == NULL)

@@ -106,7 +106,8 @@ static void head_http(struct px_conn *c)
 		http_forward(c, &h, (size_t)r);
 	} else {
 		bad_request(c, ZW_E_SYNTAX,
-			    "this is zwatch's proxy: it takes CONNECT and whole URLs, and has no pages");
+			    "this is zwatch's proxy: it takes CONNECT and whole URLs, and has no "
+			    "pages");
 	}
 }
 

@@ -24,6 +24,7 @@ enum px_up {
 	PX_UP_RAW,   /* nothing more */
 	PX_UP_FIRST, /* the first byte: TLS or not */
 	PX_UP_HELLO, /* a TLS hello, collected */
+	PX_UP_HEAD,  /* the head of a plain HTTP request inside a tunnel or redirected connection */
 	PX_UP_BODY,  /* the body of one HTTP request */
 };
 
@@ -33,35 +34,35 @@ struct px_conn {
 	enum px_listener listener;
 	enum px_state state;
 	enum px_up up;
-	unsigned via;           /* ZW_VIA_* */
+	unsigned via;		/* ZW_VIA_* */
 	unsigned socks_version; /* 0 = no SOCKS */
 	uint16_t local_port;
-	uint16_t port;          /* of the target */
+	uint16_t port; /* of the target */
 	bool is_host_counted, has_method, saw_end;
-	bool is_relaying;       /* the relay has both descriptors */
-	int fd;                 /* client, owned until the relay has it */
+	bool is_relaying; /* the relay has both descriptors */
+	int fd;		  /* client, owned until the relay has it */
 	struct zev_io *io;
-	struct px_who *who;     /* a reference */
+	struct px_who *who; /* a reference */
 	struct px_timeout timeout;
 	const char *over_limit; /* static, NULL = within */
-	size_t scanned;         /* by the HTTP parser */
-	struct zw_buf in;       /* received, not consumed */
-	struct zw_buf out;      /* REPLY: to be written; before: the head for the origin */
-	struct pol_host *host;  /* owned; NULL until known */
-	char *asked;            /* as spelt by the client, owned */
+	size_t scanned;		/* by the HTTP parser */
+	struct zw_buf in;	/* received, not consumed */
+	struct zw_buf out;	/* REPLY: to be written; before: the head for the origin */
+	struct pol_host *host;	/* owned; NULL until known */
+	char *asked;		/* as spelt by the client, owned */
 	enum px_way way;
 	struct px_waiter waiter;
 	struct px_dial *dial;
 	struct px_body body;
 	struct px_relay relay;
 	/* for the record */
-	uint64_t seq;       /* of a row that is open, 0 = none */
+	uint64_t seq;	    /* of a row that is open, 0 = none */
 	uint64_t reply_seq; /* of the row that a refusal names */
 	unsigned did, by;
 	uint32_t rule;
 	char *reason, *note, *address, *end; /* owned, NULL = "" */
-	int64_t active_ms;             /* when something was last relayed */
-	int64_t asked_ms;              /* when the question began, 0 = none */
+	int64_t active_ms;		     /* when something was last relayed */
+	int64_t asked_ms;		     /* when the question began, 0 = none */
 	uint64_t waited_ms, counted_b;
 };
 
@@ -80,6 +81,22 @@ void px_conn_close(struct px_conn *c);
 /** Its row as it stands. */
 struct px_row px_conn_row(const struct px_conn *c);
 
+/* conn_up.c */
+
+/** The relay's on_up: looks at what the client sends to the server. */
+int px_conn_up(void *arg, const uint8_t *p, size_t len);
+/** The relay has begun: what the client sent while it waited, and the wait for a hello. */
+int px_conn_up_start(struct px_conn *c);
+
+/* conn.c, for conn_up.c */
+
+/** Restarts the limit for silence. */
+void px_conn_idle_start(struct px_conn *c);
+/** Ends a relay that @did etc. already describe. */
+void px_conn_refused(struct px_conn *c);
+/** Sets one of the owned strings. */
+void px_conn_set(char **to, const char *s);
+
 /* conn_head.c */
 
 /** Reads what the client has said so far in state HEAD. */
@@ -94,6 +111,8 @@ enum px_refusal { PX_REFUSE_DENIED, PX_REFUSE_FAILED, PX_REFUSE_TIMEOUT, PX_REFU
 void px_conn_granted(struct px_conn *c, struct zw_buf *out);
 /** Writes the refusal into c->out; returns false when the protocol has no words for it (reset). */
 bool px_conn_refusal(struct px_conn *c, enum px_refusal how, int error, struct zw_buf *out);
+/** 403, for plain HTTP inside a connection. */
+void px_conn_http_refusal(const struct px_conn *c, struct zw_buf *out);
 /** 400, 408, 413 …: the request itself is at fault. */
 void px_conn_bad_request(struct px_conn *c, int error, const char *why, struct zw_buf *out);
 

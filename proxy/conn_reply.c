@@ -12,10 +12,11 @@
 static void http_response(const struct px_conn *c, const char *status, const char *decision,
 			  const char *body, struct zw_buf *out)
 {
-	zw_buf_addf(out,
-		    "HTTP/1.1 %s\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n"
-		    "Content-Length: %zu\r\nCache-Control: no-store\r\nX-Zwatch-Decision: %s\r\n",
-		    status, strlen(body), decision);
+	zw_buf_addf(
+		out,
+		"HTTP/1.1 %s\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n"
+		"Content-Length: %zu\r\nCache-Control: no-store\r\nX-Zwatch-Decision: %s\r\n",
+		status, strlen(body), decision);
 	if (c->reply_seq != 0)
 		zw_buf_addf(out, "X-Zwatch-Event: %llu\r\n", (unsigned long long)c->reply_seq);
 	zw_buf_addf(out, "\r\n%s", body);
@@ -32,8 +33,9 @@ static void sentence(const struct px_conn *c, const char *what, char out[BODY_MA
 	       c->reason != NULL ? strlen(c->reason) : 0);
 	zw_vis(note, sizeof(note), c->note != NULL ? c->note : "",
 	       c->note != NULL ? strlen(c->note) : 0);
-	snprintf(out, BODY_MAX, "zwatch: %s%s%s:%u%s%s%s%s\n", what, host[0] != '\0' ? " " : "", host,
-		 c->port, reason[0] != '\0' ? ": " : "", reason, note[0] != '\0' ? ". " : "", note);
+	snprintf(out, BODY_MAX, "zwatch: %s%s%s:%u%s%s%s%s\n", what, host[0] != '\0' ? " " : "",
+		 host, c->port, reason[0] != '\0' ? ": " : "", reason, note[0] != '\0' ? ". " : "",
+		 note);
 	if (host[0] == '\0')
 		snprintf(out, BODY_MAX, "zwatch: %s: %s\n", what, reason);
 }
@@ -66,6 +68,11 @@ void px_conn_bad_request(struct px_conn *c, int error, const char *why, struct z
 		return;
 	snprintf(body, sizeof(body), "zwatch: %s\n", why);
 	http_response(c, status, "deny", body, out);
+}
+
+void px_conn_http_refusal(const struct px_conn *c, struct zw_buf *out)
+{
+	http_refusal(c, PX_REFUSE_DENIED, out);
 }
 
 static void socks_reply(const struct px_conn *c, enum px_socks_reply code, struct zw_buf *out)

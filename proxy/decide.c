@@ -24,7 +24,8 @@ bool px_ports_has(const struct px_ports *p, uint16_t port)
 
 static void deny(struct px_decision *ret, unsigned by, const char *reason)
 {
-	ret->d = (struct pol_decision){.verdict = POL_DENY, .by = by, .origin = "", .reason = reason};
+	ret->d = (struct pol_decision){
+		.verdict = POL_DENY, .by = by, .origin = "", .reason = reason};
 }
 
 /* RFC 6761: localhost and all names below it. */
@@ -52,8 +53,9 @@ void px_decide(const struct policy *p, const struct px_ports *local_ports,
 	*ret = (struct px_decision){.way = is_addr ? PX_WAY_ADDRESS : PX_WAY_NAME};
 	if (port == PORT_DNS || port == PORT_DOT) {
 		deny(ret, ZW_BY_CATALOGUE,
-		     port == PORT_DNS ? "port 53 is DNS: names are looked up by zwatch alone"
-				      : "port 853 is DNS over TLS: names are looked up by zwatch alone");
+		     port == PORT_DNS
+			     ? "port 53 is DNS: names are looked up by zwatch alone"
+			     : "port 853 is DNS over TLS: names are looked up by zwatch alone");
 		return;
 	}
 	pol_decide_site(p, host, port, program, &ret->d);
@@ -68,7 +70,8 @@ void px_decide(const struct policy *p, const struct px_ports *local_ports,
 						       .reason = ""};
 		else
 			deny(ret, ZW_BY_ADDRESS,
-			     "loopback address of the host: its ports are opened by network.allowLocalPorts");
+			     "loopback address of the host: its ports are opened by "
+			     "network.allowLocalPorts");
 		return;
 	}
 	if (is_addr && pol_addr_classify(&host->addr) == POL_ADDR_FAKE)
@@ -104,8 +107,7 @@ void px_check_addrs(const struct policy *p, const struct pol_host *host,
 }
 
 bool px_check_cnames(const struct policy *p, const char *cnames, size_t len, uint16_t port,
-		     const char *program, struct pol_decision *ret,
-		     char ret_name[POL_HOST_MAX + 1])
+		     const char *program, struct pol_decision *ret, char ret_name[POL_HOST_MAX + 1])
 {
 	for (size_t i = 0; i < len; i += strnlen(cnames + i, len - i) + 1) {
 		struct pol_host host;
@@ -123,25 +125,36 @@ bool px_check_cnames(const struct policy *p, const char *cnames, size_t len, uin
 	return false;
 }
 
-const char *px_check_hello(const struct policy *p, const struct px_hello *h,
-			   const struct pol_host *host, uint16_t port, const char *program)
+/* A connection that was judged by its address may go to any name there that no rule denies. */
+static bool name_fits(const struct policy *p, const struct pol_host *named,
+		      const struct pol_host *host, uint16_t port, const char *program)
 {
 	struct pol_decision d;
 
+	if (host->addr.family == POL_FAMILY_NONE)
+		return strcmp(named->name, host->name) == 0;
+	pol_decide_site(p, named, port, program, &d);
+	return d.verdict != POL_DENY || d.by != ZW_BY_RULE;
+}
+
+const char *px_check_hello(const struct policy *p, const struct px_hello *h,
+			   const struct pol_host *host, uint16_t port, const char *program)
+{
 	if (px_hello_has_alpn(h, "dot") || px_hello_has_alpn(h, "doq"))
 		return "DNS over TLS inside the connection: names are looked up by zwatch alone";
 	if (px_hello_has_alpn(h, "h3"))
 		return "HTTP/3 does not run over TCP";
-	if (host->addr.family == POL_FAMILY_NONE) {
-		if (!h->has_sni)
-			return "the TLS hello names no host";
-		return strcmp(h->sni.name, host->name) == 0
-			       ? NULL
-			       : "the TLS hello names another host than the one that was asked for";
-	}
 	if (!h->has_sni)
-		return NULL;
-	pol_decide_site(p, &h->sni, port, program, &d);
-	return d.verdict == POL_DENY && d.by == ZW_BY_RULE ? "the host in the TLS hello is denied"
-							   : NULL;
+		return host->addr.family == POL_FAMILY_NONE ? "the TLS hello names no host" : NULL;
+	return name_fits(p, &h->sni, host, port, program)
+		       ? NULL
+		       : "the TLS hello names another host than the one that was asked for";
+}
+
+const char *px_check_http_host(const struct policy *p, const struct pol_host *named,
+			       const struct pol_host *host, uint16_t port, const char *program)
+{
+	return name_fits(p, named, host, port, program)
+		       ? NULL
+		       : "the Host field names another host than the one that was asked for";
 }

@@ -23,9 +23,9 @@ bool px_ports_has(const struct px_ports *p, uint16_t port);
 
 /** How an allowed destination is reached. */
 enum px_way {
-	PX_WAY_NAME,    /* look the name up */
+	PX_WAY_NAME,	/* look the name up */
 	PX_WAY_ADDRESS, /* the address as it was judged */
-	PX_WAY_HOST,    /* the host's 127.0.0.1 */
+	PX_WAY_HOST,	/* the host's 127.0.0.1 */
 };
 
 struct px_decision {
@@ -46,11 +46,11 @@ void px_decide(const struct policy *p, const struct px_ports *local_ports,
 
 /** What is left of a name's addresses. */
 struct px_checked {
-	size_t n;                              /* addresses that may be dialled */
+	size_t n;				  /* addresses that may be dialled */
 	struct pol_addr addrs[PX_DIAL_ADDRS_MAX]; /* families take turns, IPv6 first (RFC 8305) */
 	size_t n_refused;
-	struct pol_addr refused;               /* the first of them */
-	enum pol_addr_kind kind;               /* its kind */
+	struct pol_addr refused; /* the first of them */
+	enum pol_addr_kind kind; /* its kind */
 };
 
 /**
@@ -79,5 +79,9 @@ bool px_check_cnames(const struct policy *p, const char *cnames, size_t len, uin
  */
 const char *px_check_hello(const struct policy *p, const struct px_hello *h,
 			   const struct pol_host *host, uint16_t port, const char *program);
+
+/** The same for the Host field of a plain HTTP request inside a connection. */
+const char *px_check_http_host(const struct policy *p, const struct pol_host *named,
+			       const struct pol_host *host, uint16_t port, const char *program);
 
 #endif

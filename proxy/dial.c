@@ -12,8 +12,8 @@
 #include "src/base/mem.h"
 #include "src/base/words.h"
 
-#define NEXT_MS      250 /* RFC 8305: connection attempt delay */
-#define ATTEMPTS_MAX 4   /* at the same time */
+#define NEXT_MS	      250 /* RFC 8305: connection attempt delay */
+#define ATTEMPTS_MAX  4	  /* at the same time */
 #define ANSWER_ADDR_B 17
 #define ADDR_TEXT_B   46
 
@@ -39,7 +39,7 @@ struct px_dial {
 	int last_error;
 	struct pol_addr last_addr;
 	struct attempt attempts[ATTEMPTS_MAX];
-	struct zev_timer *pace;    /* NEXT_MS; NULL until the second address matters */
+	struct zev_timer *pace;	   /* NEXT_MS; NULL until the second address matters */
 	struct px_timeout timeout; /* of the lookup, then of connecting */
 	/* The end, until the turn is over. */
 	int error, fd;
@@ -287,7 +287,8 @@ static void connect_start(struct px_dial *d)
 	d->last_error = -EHOSTUNREACH;
 	px_timeout_clear(d->all->wheel, &d->timeout);
 	if (d->all->connect_ms > 0)
-		px_timeout_set(d->all->wheel, &d->timeout, d->all->connect_ms, on_connect_timeout, d);
+		px_timeout_set(d->all->wheel, &d->timeout, d->all->connect_ms, on_connect_timeout,
+			       d);
 	next(d);
 }
 
@@ -410,7 +411,8 @@ struct px_dial *px_dial_start(struct px_dials *all, const struct pol_host *host,
 	d->checked.n = 1;
 	d->checked.addrs[0] = host->addr;
 	if (way == PX_WAY_HOST)
-		d->checked.addrs[0] = (struct pol_addr){.family = POL_FAMILY_V4, .b = {127, 0, 0, 1}};
+		d->checked.addrs[0] =
+			(struct pol_addr){.family = POL_FAMILY_V4, .b = {127, 0, 0, 1}};
 	connect_start(d);
 	return d;
 }

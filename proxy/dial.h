@@ -17,13 +17,13 @@ struct px_dial;
 
 /** How it ended. Strings are borrowed for the call. */
 struct px_dialled {
-	int error;             /* 0; ZW_E_DENIED: @by and @reason say why; ZW_E_NOT_FOUND (name),
+	int error;	     /* 0; ZW_E_DENIED: @by and @reason say why; ZW_E_NOT_FOUND (name),
 	                          ZW_E_TIMEOUT, -errno of the last address */
-	int take_fd;           /* connected, non-blocking; the callback owns it; -1 on error */
-	const char *address;   /* that was dialled or refused, or "" */
-	unsigned by;           /* of a refusal */
+	int take_fd;	     /* connected, non-blocking; the callback owns it; -1 on error */
+	const char *address; /* that was dialled or refused, or "" */
+	unsigned by;	     /* of a refusal */
 	uint32_t rule;
-	const char *reason;    /* of a refusal or failure; or what was noticed on the way, or "" */
+	const char *reason; /* of a refusal or failure; or what was noticed on the way, or "" */
 };
 
 /** @feed  whose policy judges addresses and CNAMEs. Ownership: px_dials_free() after all dials. */

@@ -11,7 +11,7 @@
 #include "src/base/mem.h"
 
 #define UDP_PER_TURN  64
-#define TCP_MAX       32
+#define TCP_MAX	      32
 #define TCP_IDLE_MS   10000
 #define TCP_OUT_MAX_B 65536
 #define FAKE_TTL_S    1
@@ -32,7 +32,7 @@ static bool is_or_below(const char *name, const char *zone)
 static bool is_canary(const char *name)
 {
 	static const char *const zones[] = {
-		"use-application-dns.net", "mask.icloud.com",	"mask-h2.icloud.com",
+		"use-application-dns.net", "mask.icloud.com",	  "mask-h2.icloud.com",
 		"mask-canary.icloud.com",  "mask-api.icloud.com", "doh.dns.apple.com",
 	};
 
@@ -188,8 +188,8 @@ static int tcp_answer(struct tcp *t)
 static int tcp_write(struct tcp *t)
 {
 	while (t->out.len > 0) {
-		ssize_t n = send(t->fd, zw_buf_head(&t->out), t->out.len,
-				 MSG_DONTWAIT | MSG_NOSIGNAL);
+		ssize_t n =
+			send(t->fd, zw_buf_head(&t->out), t->out.len, MSG_DONTWAIT | MSG_NOSIGNAL);
 
 		if (n < 0 && errno == EAGAIN)
 			break;

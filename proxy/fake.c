@@ -6,7 +6,7 @@
 #include "src/base/map.h"
 #include "src/base/mem.h"
 
-#define N_ADDRS   131072u
+#define N_ADDRS	  131072u
 #define NET_FIRST 0xc6120000u /* 198.18.0.0 */
 /* 198.19.255.254 is the loopback interface's own; first and last of the net look odd to programs. */
 #define OFFSET_FIRST 1u
@@ -103,9 +103,9 @@ void px_fake_addr(struct px_fake *f, const char *name, struct pol_addr *ret)
 		e = entry_new(f, name, len);
 	}
 	uint32_t v4 = NET_FIRST + e->offset;
-	*ret = (struct pol_addr){.family = POL_FAMILY_V4,
-				 .b = {(uint8_t)(v4 >> 24), (uint8_t)(v4 >> 16), (uint8_t)(v4 >> 8),
-				       (uint8_t)v4}};
+	*ret = (struct pol_addr){
+		.family = POL_FAMILY_V4,
+		.b = {(uint8_t)(v4 >> 24), (uint8_t)(v4 >> 16), (uint8_t)(v4 >> 8), (uint8_t)v4}};
 }
 
 const char *px_fake_name(struct px_fake *f, const struct pol_addr *addr)

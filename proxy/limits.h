@@ -16,7 +16,7 @@ struct px_limits {
 	unsigned max_connections, max_per_host, new_per_second; /* 0 = no limit */
 	unsigned n_connections;
 	int64_t tokens_milli; /* thousandths of a connection */
-	int64_t at_ms;        /* when they were counted */
+	int64_t at_ms;	      /* when they were counted */
 	struct zw_map hosts;
 };
 

@@ -21,9 +21,9 @@
 #include "src/base/log.h"
 #include "src/base/mem.h"
 
-#define HEADER_B        16384
-#define FDS_FOR_OTHERS  200 /* of all descriptors; a connection takes two */
-#define OVER_LIMIT_MAX  64  /* connections that are told that they are too many */
+#define HEADER_B	16384
+#define FDS_FOR_OTHERS	200 /* of all descriptors; a connection takes two */
+#define OVER_LIMIT_MAX	64  /* connections that are told that they are too many */
 #define ACCEPT_PER_TURN 64
 #define ACCEPT_PAUSE_MS 100 /* when no descriptor is left */
 /* An answer that comes with a rule comes right behind it, and has the user's note. */
@@ -117,17 +117,16 @@ static void limits_set(struct px *px, const struct zw_msg_px_setup *m)
 {
 	unsigned fds = fds_max();
 	unsigned hard = fds > 2 * FDS_FOR_OTHERS ? (fds - FDS_FOR_OTHERS) / 2 : FDS_FOR_OTHERS / 2;
-	unsigned max = m->max_connections == 0 || m->max_connections > hard ? hard
-									    : m->max_connections;
+	unsigned max =
+		m->max_connections == 0 || m->max_connections > hard ? hard : m->max_connections;
 
 	px_limits_init(&px->limits, max, m->max_per_host, m->new_per_second);
 	px->hard_max = max + OVER_LIMIT_MAX;
 	px->header_b = m->header_b == 0 ? HEADER_B : m->header_b;
 	if (px->header_b > 262144)
 		px->header_b = 262144;
-	px->times = (struct px_times){.header_ms = m->header_ms,
-				      .tls_hello_ms = m->tls_hello_ms,
-				      .idle_ms = m->idle_ms};
+	px->times = (struct px_times){
+		.header_ms = m->header_ms, .tls_hello_ms = m->tls_hello_ms, .idle_ms = m->idle_ms};
 }
 
 static void on_msg_px_setup(struct proxy *p, const struct zw_msg_px_setup *m, int *fds)
@@ -139,14 +138,13 @@ static void on_msg_px_setup(struct proxy *p, const struct zw_msg_px_setup *m, in
 	p->private_allow = zw_span_dup(m->private_allow);
 	private_apply(p);
 	px->asks = px_asks_new(px->chan, px->wheel, m->can_ask != 0, m->hold_ms);
-	px->dials = px_dials_new(px->loop, px->chan, px->wheel, px->feed, m->resolve_ms,
-				 m->connect_ms);
+	px->dials =
+		px_dials_new(px->loop, px->chan, px->wheel, px->feed, m->resolve_ms, m->connect_ms);
 	for (int i = 0; i < PX_N_LISTENERS; i++) {
 		struct listener *l = &p->listeners[i];
 
-		*l = (struct listener){.proxy = p,
-				       .which = (enum px_listener)i,
-				       .fd = zw_steal_fd(&fds[i])};
+		*l = (struct listener){
+			.proxy = p, .which = (enum px_listener)i, .fd = zw_steal_fd(&fds[i])};
 		(void)zw_set_nonblock(l->fd);
 		if (i <= PX_TRANSPARENT)
 			l->io = zev_io_new(px->loop, l->fd, 0, on_listener, l);
@@ -295,8 +293,8 @@ int main(void)
 			return 1;
 		}
 		zw_send(p.px.chan, locked, .how = (uint8_t)how);
-		p.dns = px_dns_new(p.px.loop, p.listeners[PX_DNS_UDP].fd, p.listeners[PX_DNS_TCP].fd,
-				   p.px.fake);
+		p.dns = px_dns_new(p.px.loop, p.listeners[PX_DNS_UDP].fd,
+				   p.listeners[PX_DNS_TCP].fd, p.px.fake);
 		listeners_watch(&p, ZEV_READ);
 		zw_send(p.px.chan, px_ready, .unused = 0);
 		if (!zw_chan_is_over(p.px.chan))

@@ -29,8 +29,8 @@ struct px_times {
 /** The proxy. */
 struct px {
 	struct zev_loop *loop;
-	struct zw_chan *chan;  /* borrowed */
-	struct feed *feed;     /* borrowed */
+	struct zw_chan *chan; /* borrowed */
+	struct feed *feed;    /* borrowed */
 	struct px_wheel *wheel;
 	struct px_whos *whos;
 	struct px_asks *asks;
@@ -41,12 +41,12 @@ struct px {
 	struct px_ports local_ports;
 	struct px_times times;
 	unsigned header_b;
-	unsigned hard_max;     /* connections that the descriptors allow */
-	uint8_t *buf;          /* PX_READ_B, shared by everything that reads */
+	unsigned hard_max;	     /* connections that the descriptors allow */
+	uint8_t *buf;		     /* PX_READ_B, shared by everything that reads */
 	TAILQ_HEAD(, px_conn) conns; /* youngest first */
-	unsigned n_nameless;         /* of them, in state WHO */
-	struct px_timeout counting; /* of rows that are open */
-	struct px_conn *count_from; /* where the next round goes on */
+	unsigned n_nameless;	     /* of them, in state WHO */
+	struct px_timeout counting;  /* of rows that are open */
+	struct px_conn *count_from;  /* where the next round goes on */
 };
 
 #endif

@@ -7,7 +7,7 @@
 #include "src/base/map.h"
 #include "src/base/mem.h"
 
-#define FOLD_MS  1000
+#define FOLD_MS	 1000
 #define FOLD_MAX 1024
 
 /* A refusal that may come again. Keeps its row, for the count at the end. */

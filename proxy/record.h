@@ -15,7 +15,7 @@
 struct px_row {
 	uint64_t seq; /* 0 = not sent yet */
 	unsigned did, via, by;
-	const char *host;    /* "" = not known */
+	const char *host; /* "" = not known */
 	uint16_t port;
 	const char *address; /* that was dialled, or "" */
 	uint32_t rule;

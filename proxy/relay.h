@@ -31,19 +31,19 @@ struct px_side {
 	int fd; /* owned */
 	struct zev_io *io;
 	struct zw_buf pending; /* to be written to it */
-	bool has_ended;        /* nothing more will come from it */
-	bool is_shut;          /* it was told that nothing more will come */
+	bool has_ended;	       /* nothing more will come from it */
+	bool is_shut;	       /* it was told that nothing more will come */
 };
 
 /** Part of a connection; fields are private but for the counts. */
 struct px_relay {
 	struct px_side client, server;
 	bool is_complete; /* the client's request is: its end is not passed on, the server's is the end */
-	bool is_deaf;     /* nothing more is read of the client */
+	bool is_deaf; /* nothing more is read of the client */
 	bool is_over;
 	bool ended_first_is_client, has_end;
 	uint64_t up_b, down_b; /* sent on to the server; read from the server */
-	uint8_t *buf;          /* PX_READ_B, borrowed, shared by all */
+	uint8_t *buf;	       /* PX_READ_B, borrowed, shared by all */
 	/* Looks at what the client sent before it goes on. It calls px_relay_send_up() with what may.
 	 * Returns 0, or < 0: the relay ends with PX_END_FILTER. NULL = all goes on. */
 	int (*on_up)(void *arg, const uint8_t *p, size_t len);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "proxy/wheel.h"
 
-
 #include "src/base/io.h"
 #include "src/base/mem.h"
 

@@ -22,7 +22,7 @@ struct px_who {
 	struct pol_addr addr; /* where to, for the transparent listener */
 	uint16_t port;
 	uint32_t pid;
-	const char *exe;      /* NUL-terminated, inside the object, as the next ones are */
+	const char *exe; /* NUL-terminated, inside the object, as the next ones are */
 	struct zw_span argv, cwd, chain;
 	TAILQ_ENTRY(px_who) by_time;
 	int64_t until_ms;

@@ -6,3 +6,7 @@ foreach(part decide dns limits relay)
 	zw_unit(proxy_${part} SOURCES unit/proxy_${part}.c DEPS zw_proxy)
 endforeach()
 zw_unit(base_map SOURCES unit/base_map.c DEPS zw_base)
+# Measured by hand: tests/bench/bench_proxy.sh with ZW_BIN set.
+add_executable(bench_proxy EXCLUDE_FROM_ALL ${CMAKE_CURRENT_SOURCE_DIR}/bench/bench_proxy.c)
+target_link_libraries(bench_proxy PRIVATE net_super)
+set_target_properties(bench_proxy PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)

@@ -11,8 +11,8 @@
 #define RCODE_NXDOMAIN 3
 
 /* Bounds of a time to live: no record pins a name for a day, none makes every connection ask. */
-#define TTL_MIN_S          5
-#define TTL_MAX_S          3600
+#define TTL_MIN_S	   5
+#define TTL_MAX_S	   3600
 #define TTL_NEGATIVE_MAX_S 60
 
 static bool is_name_byte(uint8_t c)

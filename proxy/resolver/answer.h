@@ -9,9 +9,9 @@
 
 #include "proxy/resolver/upstream.h"
 
-#define RES_RRS_MAX      100  /* records looked at in one reply */
-#define RES_ADDRS_MAX    64   /* as many as a res_answer carries */
-#define RES_CNAMES_MAX   16   /* hops of a chain */
+#define RES_RRS_MAX	 100  /* records looked at in one reply */
+#define RES_ADDRS_MAX	 64   /* as many as a res_answer carries */
+#define RES_CNAMES_MAX	 16   /* hops of a chain */
 #define RES_CNAMES_MAX_B 2048 /* bytes of their names */
 
 enum res_type { RES_TYPE_A = 1, RES_TYPE_CNAME = 5, RES_TYPE_AAAA = 28 };
@@ -22,13 +22,13 @@ struct res_rr {
 	uint32_t ttl_s;
 	char owner[RES_NAME_MAX + 1];
 	char target[RES_NAME_MAX + 1]; /* of a CNAME */
-	struct res_addr addr;          /* of A and AAAA */
+	struct res_addr addr;	       /* of A and AAAA */
 };
 
 /** What a server said to one question (a name and a type), or that it did not. */
 struct res_reply {
-	int error;               /* 0, or ZW_E_TIMEOUT, ZW_E_EOF …: then nothing else is set */
-	unsigned rcode;          /* of DNS: 0 no error, 3 no such name */
+	int error;		 /* 0, or ZW_E_TIMEOUT, ZW_E_EOF …: then nothing else is set */
+	unsigned rcode;		 /* of DNS: 0 no error, 3 no such name */
 	uint32_t negative_ttl_s; /* by the SOA record (RFC 2308), 0 = none came */
 	size_t n_rrs;
 	struct res_rr rrs[RES_RRS_MAX];

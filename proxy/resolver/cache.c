@@ -68,7 +68,8 @@ void res_cache_put(struct res_cache *c, const char *name, const struct res_resul
 
 	if (old != NULL)
 		drop(c, old);
-	if (r->status == ZW_RES_STATUS_FAILED || r->status == ZW_RES_STATUS_TIMEOUT || r->ttl_s == 0)
+	if (r->status == ZW_RES_STATUS_FAILED || r->status == ZW_RES_STATUS_TIMEOUT ||
+	    r->ttl_s == 0)
 		return;
 	if (c->map.n >= c->max_n)
 		drop(c, TAILQ_FIRST(&c->by_use));

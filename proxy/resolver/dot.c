@@ -10,13 +10,13 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 
-#define SYSTEM_CA_FILE   "/etc/ssl/certs/ca-certificates.crt"
-#define IDLE_TIMEOUT_MS  10000
-#define BACKOFF_S        1 /* the library's own is an hour */
-#define CONNECT_RETRIES  2
-#define OUTSTANDING_MAX  200
-#define PADDING_B        128 /* RFC 8467 */
-#define WARM_UP_MS       300
+#define SYSTEM_CA_FILE	"/etc/ssl/certs/ca-certificates.crt"
+#define IDLE_TIMEOUT_MS 10000
+#define BACKOFF_S	1 /* the library's own is an hour */
+#define CONNECT_RETRIES 2
+#define OUTSTANDING_MAX 200
+#define PADDING_B	128 /* RFC 8467 */
+#define WARM_UP_MS	300
 
 struct res_server {
 	struct zev_loop *loop;
@@ -157,13 +157,14 @@ int res_server_ask(void *server, const char *name, enum res_type type,
 static int pins_add(getdns_dict *dict, const uint8_t pin[32])
 {
 	uint8_t value[32];
-	getdns_bindata digest = {6, (uint8_t *)(uintptr_t)"sha256"}, bytes = {32, value};
+	getdns_bindata digest = {6, (uint8_t *)(uintptr_t) "sha256"}, bytes = {32, value};
 	getdns_dict *one = getdns_dict_create();
 	getdns_list *list = getdns_list_create();
 
 	memcpy(value, pin, sizeof(value));
 	int r = one == NULL || list == NULL || getdns_dict_set_bindata(one, "digest", &digest) ||
-		getdns_dict_set_bindata(one, "value", &bytes) || getdns_list_set_dict(list, 0, one) ||
+		getdns_dict_set_bindata(one, "value", &bytes) ||
+		getdns_list_set_dict(list, 0, one) ||
 		getdns_dict_set_list(dict, "tls_pubkey_pinset", list);
 	getdns_dict_destroy(one);
 	getdns_list_destroy(list);

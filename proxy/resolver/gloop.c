@@ -104,8 +104,8 @@ static void gloop_run_once(getdns_eventloop *base, int is_blocking)
 
 void res_gloop_init(struct res_gloop *g, struct zev_loop *loop)
 {
-	static getdns_eventloop_vmt vmt = {gloop_nothing, gloop_schedule, gloop_clear, gloop_nothing,
-					   gloop_run_once};
+	static getdns_eventloop_vmt vmt = {gloop_nothing, gloop_schedule, gloop_clear,
+					   gloop_nothing, gloop_run_once};
 
 	g->base.vmt = &vmt;
 	g->loop = loop;

@@ -55,7 +55,7 @@ struct lookup {
 	unsigned n_running, n_rounds;
 	bool is_over;
 	const struct attempt *half_ready; /* has addresses of one family */
-	const char *failed_at;            /* the last server that failed */
+	const char *failed_at;		  /* the last server that failed */
 	unsigned failed_how;
 	struct zev_timer *deadline, *step; /* owned; step: hedge or pause of a round */
 	struct zev_timer *other_family;
@@ -177,7 +177,7 @@ static void on_other_family(void *arg)
 	struct lookup *l = arg;
 	struct attempt *a;
 
-	LIST_FOREACH(a, &l->attempts, of_lookup)
+	LIST_FOREACH (a, &l->attempts, of_lookup)
 		if (a == l->half_ready) {
 			attempt_concluded(a);
 			return;
@@ -270,7 +270,7 @@ static void mark_slow(struct lookup *l)
 {
 	struct attempt *a;
 
-	LIST_FOREACH(a, &l->attempts, of_lookup) {
+	LIST_FOREACH (a, &l->attempts, of_lookup) {
 		l->all->bad_until_ms[a->source] = zw_mono_ms() + BAD_MS;
 		l->failed_at = l->all->sources[a->source].text;
 		l->failed_how = ZW_RES_STATUS_TIMEOUT;

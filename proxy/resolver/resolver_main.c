@@ -19,9 +19,9 @@
 #include "src/base/words.h"
 #include "src/ipc/chan.h"
 
-#define RESOLV_CONF       "/etc/resolv.conf"
+#define RESOLV_CONF	  "/etc/resolv.conf"
 #define RESOLV_CONF_MAX_B 65536
-#define TIMEOUT_MS        4000 /* of a lookup, when the settings name none */
+#define TIMEOUT_MS	  4000 /* of a lookup, when the settings name none */
 /* The library gives up later than the lookup, whose timer decides. */
 #define LIBRARY_SLACK_MS 500
 
@@ -46,7 +46,8 @@ static void on_answer(void *arg, uint64_t query, const struct res_result *result
 	zw_send(r->chan, res_answer, .query = query, .status = (uint8_t)result->status,
 		.ttl_s = result->ttl_s,
 		.addrs = zw_span_n(result->addrs, result->n_addrs * sizeof(result->addrs[0])),
-		.cnames = zw_span_n(result->cnames, result->cnames_len_b), .detail = zw_span(detail));
+		.cnames = zw_span_n(result->cnames, result->cnames_len_b),
+		.detail = zw_span(detail));
 }
 
 static void server_add(struct resolver *r, const struct res_upstream *up)
@@ -91,8 +92,8 @@ static void upstreams_add(struct resolver *r, struct zw_span text)
 		const char *why = "";
 
 		if (res_upstream_parse(line, &up, &why) < 0)
-			zw_error("upstream %.*s: %s", (int)(line.len > 200 ? 200 : line.len), line.p,
-				 why);
+			zw_error("upstream %.*s: %s", (int)(line.len > 200 ? 200 : line.len),
+				 line.p, why);
 		else if (up.kind == RES_UPSTREAM_DOT)
 			server_add(r, &up);
 		else if (up.kind == RES_UPSTREAM_SYSTEM)

@@ -156,7 +156,8 @@ static void text_set(struct res_upstream *up, struct zw_span line)
 	char addr[INET6_ADDRSTRLEN] = "?";
 
 	if (up->kind == RES_UPSTREAM_DOT || up->kind == RES_UPSTREAM_PLAIN) {
-		inet_ntop(up->addr.family == 6 ? AF_INET6 : AF_INET, up->addr.b, addr, sizeof(addr));
+		inet_ntop(up->addr.family == 6 ? AF_INET6 : AF_INET, up->addr.b, addr,
+			  sizeof(addr));
 		snprintf(up->text, sizeof(up->text), "%s%s%.40s", addr, up->auth_name[0] ? "#" : "",
 			 up->auth_name);
 	} else {
@@ -195,8 +196,9 @@ int res_line_next(struct zw_span *rest, struct zw_span *ret_line)
 
 		while (line.len > 0 && (line.p[0] == ' ' || line.p[0] == '\t'))
 			line = zw_span_n(line.p + 1, line.len - 1);
-		while (line.len > 0 && (line.p[line.len - 1] == ' ' || line.p[line.len - 1] == '\t' ||
-					line.p[line.len - 1] == '\r' || line.p[line.len - 1] == '\0'))
+		while (line.len > 0 &&
+		       (line.p[line.len - 1] == ' ' || line.p[line.len - 1] == '\t' ||
+			line.p[line.len - 1] == '\r' || line.p[line.len - 1] == '\0'))
 			line.len--;
 		if (line.len > 0) {
 			*ret_line = line;

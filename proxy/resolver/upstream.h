@@ -10,12 +10,12 @@
 #include "src/base/str.h"
 
 #define RES_UPSTREAMS_MAX 8
-#define RES_NAME_MAX      253 /* bytes of a name without its last dot */
+#define RES_NAME_MAX	  253 /* bytes of a name without its last dot */
 
 /** An address as the messages carry it: 17 bytes. */
 struct res_addr {
 	uint8_t family; /* 4 or 6 */
-	uint8_t b[16];  /* network order; IPv4 in the first four, the rest zero */
+	uint8_t b[16];	/* network order; IPv4 in the first four, the rest zero */
 };
 
 enum res_upstream_kind {
@@ -28,13 +28,13 @@ enum res_upstream_kind {
 /** One name server. */
 struct res_upstream {
 	enum res_upstream_kind kind;
-	struct res_addr addr;             /* DOT and PLAIN */
+	struct res_addr addr; /* DOT and PLAIN */
 	uint16_t port;
 	char auth_name[RES_NAME_MAX + 1]; /* name in its certificate; "" = known by its pin alone */
-	uint8_t pin[32];                  /* SHA-256 of its public key */
+	uint8_t pin[32];		  /* SHA-256 of its public key */
 	int has_pin;
-	char ca_file[512];                /* "" = the system's authorities */
-	char text[96];                    /* for messages: "9.9.9.9#dns.quad9.net" */
+	char ca_file[512]; /* "" = the system's authorities */
+	char text[96];	   /* for messages: "9.9.9.9#dns.quad9.net" */
 };
 
 /**

@@ -39,6 +39,6 @@ void zw_map_remove(struct zw_map *m, struct zw_map_node *node);
 uint64_t zw_siphash(const uint64_t seed[2], const void *p, size_t len);
 
 /** The object around a node. */
-#define zw_map_entry(node, type, member) ((type *)(void *)((char *)(node) - offsetof(type, member)))
+#define zw_map_entry(node, type, member) ((type *)(void *)((char *)(node)-offsetof(type, member)))
 
 #endif

@@ -30,7 +30,7 @@ static struct tsuper t;
 static const char *bin, *upstreams, *part;
 static int listen_fds[N_LISTENERS];
 static uint16_t listen_ports[N_LISTENERS], origin_port, closed_port, banner_port;
-static bool has_443;
+static bool has_443, has_80;
 static unsigned n_bad, n_good;
 static char got[1 << 20];
 static size_t got_len;
@@ -46,9 +46,10 @@ static void check(bool is_good, const char *what, int line)
 	if (t.n_events > 0) {
 		const struct tev *e = &t.events[t.n_events - 1];
 
-		printf("     last row: %s %s:%u by %s via %s '%s' note '%s' end '%s' phase %u times %u\n",
-		       zw_did_word(e->did), e->host, e->port, zw_by_word(e->by), zw_via_word(e->via),
-		       e->reason, e->note, e->end, e->phase, e->n_times);
+		printf("     last row: %s %s:%u by %s via %s '%s' note '%s' end '%s' phase %u "
+		       "times %u\n",
+		       zw_did_word(e->did), e->host, e->port, zw_by_word(e->by),
+		       zw_via_word(e->via), e->reason, e->note, e->end, e->phase, e->n_times);
 	}
 }
 #define CHECK(x) check((x), #x, __LINE__)
@@ -106,8 +107,8 @@ static void origin_start(const char *addr, uint16_t port, const char *banner, ui
 
 	if (fd < 0)
 		return;
-	if (port == 443)
-		has_443 = true;
+	has_443 |= port == 443;
+	has_80 |= port == 80;
 	fflush(stdout);
 	if (fork() == 0)
 		origin_run(fd, banner);
@@ -178,7 +179,8 @@ static int get(int fd, const char *until, int ms)
 
 	got_len = 0;
 	got[0] = '\0';
-	while (zw_mono_ms() < end_ms && tsuper_wait_fd(&t, fd, ZEV_READ, (int)(end_ms - zw_mono_ms()))) {
+	while (zw_mono_ms() < end_ms &&
+	       tsuper_wait_fd(&t, fd, ZEV_READ, (int)(end_ms - zw_mono_ms()))) {
 		ssize_t n = recv(fd, got + got_len, sizeof(got) - got_len - 1, MSG_DONTWAIT);
 
 		if (n < 0 && errno == EAGAIN)
@@ -271,7 +273,8 @@ static size_t hello(const char *sni, const char *alpn, uint8_t *out)
 	size_t e = 0, n = 0, len = sni != NULL ? strlen(sni) : 0;
 
 	if (sni != NULL) {
-		uint8_t head[] = {0, 0, 0, (uint8_t)(len + 5), 0, (uint8_t)(len + 3), 0, 0, (uint8_t)len};
+		uint8_t head[] = {0, 0, 0,	     (uint8_t)(len + 5), 0, (uint8_t)(len + 3),
+				  0, 0, (uint8_t)len};
 
 		memcpy(ext, head, sizeof(head));
 		memcpy(ext + sizeof(head), sni, len);
@@ -320,19 +323,23 @@ static void rule(enum pol_action action, uint32_t id, const char *pattern, const
 
 static void policy_send(enum pol_mode mode)
 {
-	static const char *const names[] = {"good",  "web",  "alias", "hop1", "toden", "mixed",
-					    "many", "none", "nothing", "tls", "*"};
+	static const char *const names[] = {"good", "web",  "alias",   "hop1", "toden", "mixed",
+					    "many", "none", "nothing", "tls",  "*"};
 
 	zw_send(t.proxy, pol_begin, .generation = 1, .mode = (uint8_t)mode);
 	for (size_t i = 0; i < ZW_N_ELEMENTS(names) - 1; i++) {
-		rule(POL_ACTION_ALLOW, (uint32_t)(10 + i), fmt("%s.zw.test:%u", names[i], origin_port), "");
-		rule(POL_ACTION_ALLOW, (uint32_t)(50 + i), fmt("%s.zw.test:%u", names[i], closed_port), "");
-		rule(POL_ACTION_ALLOW, (uint32_t)(70 + i), fmt("%s.zw.test:%u", names[i], banner_port), "");
+		rule(POL_ACTION_ALLOW, (uint32_t)(10 + i),
+		     fmt("%s.zw.test:%u", names[i], origin_port), "");
+		rule(POL_ACTION_ALLOW, (uint32_t)(50 + i),
+		     fmt("%s.zw.test:%u", names[i], closed_port), "");
+		rule(POL_ACTION_ALLOW, (uint32_t)(70 + i),
+		     fmt("%s.zw.test:%u", names[i], banner_port), "");
 	}
-	rule(POL_ACTION_ALLOW, 90, "tls.zw.test:443", "");
-	for (const char *const *p = (const char *const[]){"rfc1918", "cgnat", "link", "meta", "zero",
-							  "broadcast", "fake", "nat64", "6to4", "teredo",
-							  "mapped", "mcast", "ula", "loop6", NULL};
+	rule(POL_ACTION_ALLOW, 90, "tls.zw.test", "");
+	for (const char *const *p =
+		     (const char *const[]){"rfc1918", "cgnat", "link", "meta", "zero", "broadcast",
+					   "fake", "nat64", "6to4", "teredo", "mapped", "mcast",
+					   "ula", "loop6", NULL};
 	     *p != NULL; p++)
 		rule(POL_ACTION_ALLOW, 100, fmt("p-%s.zw.test:%u", *p, origin_port), "");
 	rule(POL_ACTION_DENY, 200, "denied.zw.test", "this one is not for you");
@@ -352,7 +359,8 @@ static void start(struct zw_msg_px_setup m, enum pol_mode mode)
 	tsuper_resolver_start(&t, bin, upstreams, 3000);
 	tsuper_proxy_start(&t, bin, &m, listen_fds);
 	policy_send(mode);
-	if (!tsuper_wait(&t, &t.is_proxy_ready, 5000) || !tsuper_wait(&t, &t.is_resolver_ready, 5000)) {
+	if (!tsuper_wait(&t, &t.is_proxy_ready, 5000) ||
+	    !tsuper_wait(&t, &t.is_resolver_ready, 5000)) {
 		printf("FAIL not ready\n");
 		exit(1);
 	}
@@ -393,7 +401,8 @@ static void test_connect(void)
 	CHECK(get(fd, NULL, 3000) == 0);
 	close(fd);
 	CHECK(row_is(ZW_DID_ALLOW, ZW_BY_RULE, "good.zw.test"));
-	CHECK(last()->had_commit && last()->phase == 2 && last()->up_b == 11 && last()->down_b == 11);
+	CHECK(last()->had_commit && last()->phase == 2 && last()->up_b == 11 &&
+	      last()->down_b == 11);
 	CHECK(strcmp(last()->end, "closed by client") == 0 && last()->via == ZW_VIA_CONNECT);
 	CHECK(strcmp(last()->address, "127.0.0.1") == 0 && strcmp(last()->exe, EXE) == 0);
 	CHECK(last()->rule == 10);
@@ -404,7 +413,8 @@ static void test_absolute(void)
 	int fd = client(HTTP);
 
 	puts_to(fd, fmt("POST http://good.zw.test:%u/a/b?c=d HTTP/1.1\r\nHost: good.zw.test:%u\r\n"
-			"Proxy-Authorization: Basic Zm9v\r\nConnection: keep-alive, X-Hop\r\nX-Hop: 1\r\n"
+			"Proxy-Authorization: Basic Zm9v\r\nConnection: keep-alive, "
+			"X-Hop\r\nX-Hop: 1\r\n"
 			"X-Keep: 2\r\nContent-Length: 4\r\n\r\nbodyGET http://other/ HTTP/1.1\r\n",
 			origin_port, origin_port));
 	CHECK(get(fd, "body", 3000) == 1);
@@ -418,7 +428,8 @@ static void test_absolute(void)
 
 static void test_socks(void)
 {
-	uint8_t q4[64] = {4, 1, (uint8_t)(origin_port >> 8), (uint8_t)origin_port, 0, 0, 0, 1, 'u', 0};
+	uint8_t q4[64] = {4,   1, (uint8_t)(origin_port >> 8), (uint8_t)origin_port, 0, 0, 0, 1,
+			  'u', 0};
 	int fd = socks5_to("good.zw.test", origin_port);
 
 	CHECK(socks5_code(fd, 3000) == 0);
@@ -483,7 +494,8 @@ static void test_transparent(void)
 	puts_to(fd, "no proxy known");
 	CHECK(get(fd, "no proxy known", 3000) == 1);
 	close(fd);
-	CHECK(row_is(ZW_DID_ALLOW, ZW_BY_RULE, "good.zw.test") && last()->via == ZW_VIA_TRANSPARENT);
+	CHECK(row_is(ZW_DID_ALLOW, ZW_BY_RULE, "good.zw.test") &&
+	      last()->via == ZW_VIA_TRANSPARENT);
 	fd = client_as(TRANSPARENT, EXE, fake, banner_port);
 	CHECK(get(fd, "220 I speak first", 3000) == 1);
 	close(fd);
@@ -532,7 +544,8 @@ static void test_who(void)
 	CHECK(row_is(ZW_DID_DENY, ZW_BY_FAULT, ""));
 	/* Told late, but in time. */
 	fd = raw_client(HTTP, &port);
-	puts_to(fd, fmt("CONNECT good.zw.test:%u HTTP/1.1\r\nHost: good.zw.test\r\n\r\n", origin_port));
+	puts_to(fd,
+		fmt("CONNECT good.zw.test:%u HTTP/1.1\r\nHost: good.zw.test\r\n\r\n", origin_port));
 	tsuper_idle(&t, 400);
 	who(port, EXE, false, "127.0.0.1", listen_ports[HTTP]);
 	CHECK(get(fd, "\r\n\r\n", 3000) == 1 && has(" 200 "));
@@ -566,7 +579,8 @@ static void test_denied(void)
 	close(fd);
 	fd = client(HTTP);
 	puts_to(fd, fmt("GET http://good.zw.test:%u/dns-query?dns=AAAB HTTP/1.1\r\n"
-			"Host: good.zw.test:%u\r\n\r\n", origin_port, origin_port));
+			"Host: good.zw.test:%u\r\n\r\n",
+			origin_port, origin_port));
 	CHECK(get(fd, NULL, 3000) == 0 && has(" 403 ") && has("DNS over HTTP"));
 	close(fd);
 }
@@ -575,7 +589,8 @@ static void test_z051_relayed_and_split(void)
 {
 	int fd = client(HTTP);
 
-	for (const char *p = "CONNECT denied.zw.test:443 HTTP/1.1\r\nHost: denied.zw.test\r\n\r\n"; *p; p++) {
+	for (const char *p = "CONNECT denied.zw.test:443 HTTP/1.1\r\nHost: denied.zw.test\r\n\r\n";
+	     *p; p++) {
 		put(fd, p, 1);
 		if (p[0] == '\n')
 			tsuper_idle(&t, 2);
@@ -586,9 +601,10 @@ static void test_z051_relayed_and_split(void)
 
 static void test_z043_spellings(void)
 {
-	static const char *const hosts[] = {"0x7f.1", "2130706433", "0177.0.0.1", "127.1",
-					    "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[::1]", "0",
-					    "[0:0::1]", "017700000001", "169.254.169.254", "10.0.0.1"};
+	static const char *const hosts[] = {
+		"0x7f.1",	   "2130706433", "0177.0.0.1", "127.1",	   "[::ffff:127.0.0.1]",
+		"[::ffff:7f00:1]", "[::1]",	 "0",	       "[0:0::1]", "017700000001",
+		"169.254.169.254", "10.0.0.1"};
 	unsigned queries = t.n_queries;
 
 	for (size_t i = 0; i < ZW_N_ELEMENTS(hosts); i++) {
@@ -600,8 +616,8 @@ static void test_z043_spellings(void)
 		close(fd);
 		CHECK(last()->did == ZW_DID_DENY && last()->by == ZW_BY_ADDRESS);
 		fd = client(HTTP);
-		puts_to(fd, fmt("GET http://%s:%u/ HTTP/1.1\r\nHost: %s:%u\r\n\r\n", hosts[i], banner_port,
-				hosts[i], banner_port));
+		puts_to(fd, fmt("GET http://%s:%u/ HTTP/1.1\r\nHost: %s:%u\r\n\r\n", hosts[i],
+				banner_port, hosts[i], banner_port));
 		CHECK(get(fd, NULL, 3000) == 0 && has(" 403 "));
 		close(fd);
 		fd = socks5_to(hosts[i], banner_port);
@@ -614,9 +630,9 @@ static void test_z043_spellings(void)
 
 static void test_z044_answers(void)
 {
-	static const char *const names[] = {"rfc1918", "cgnat", "link", "meta", "zero", "broadcast",
-					    "fake", "nat64", "6to4", "teredo", "mapped", "mcast", "ula",
-					    "loop6"};
+	static const char *const names[] = {"rfc1918",	 "cgnat", "link",  "meta", "zero",
+					    "broadcast", "fake",  "nat64", "6to4", "teredo",
+					    "mapped",	 "mcast", "ula",   "loop6"};
 
 	for (size_t i = 0; i < ZW_N_ELEMENTS(names); i++) {
 		const char *host = fmt("p-%s.zw.test", names[i]);
@@ -722,7 +738,7 @@ static void expect_alert(const char *sni, const char *alpn)
 
 	CHECK(get(fd, NULL, 3000) <= 0 && got_len == 7 && got[0] == 0x15);
 	close(fd);
-	CHECK(row_is(ZW_DID_DENY, ZW_BY_TLS, "good.zw.test") && last()->up_b == 0);
+	CHECK(row_is(ZW_DID_DENY, ZW_BY_NAME, "good.zw.test") && last()->up_b == 0);
 }
 
 static void test_tls_names(void)
@@ -745,13 +761,50 @@ static void test_tls_names(void)
 	puts_to(fd, "SSH-2.0-x\r\n");
 	CHECK(get(fd, NULL, 3000) <= 0 && !has("SSH"));
 	close(fd);
-	CHECK(row_is(ZW_DID_DENY, ZW_BY_TLS, "tls.zw.test"));
+	CHECK(row_is(ZW_DID_DENY, ZW_BY_NAME, "tls.zw.test"));
 	fd = connect_to("tls.zw.test", 443);
 	int64_t t0 = zw_mono_ms();
 	CHECK(get(fd, "\r\n\r\n", 3000) == 1);
 	CHECK(get(fd, NULL, 3000) <= 0 && zw_mono_ms() - t0 < 1200);
 	close(fd);
-	CHECK(row_is(ZW_DID_DENY, ZW_BY_TLS, "tls.zw.test"));
+	CHECK(row_is(ZW_DID_DENY, ZW_BY_NAME, "tls.zw.test"));
+}
+
+/* Port 80: the Host field counts, and one request is one connection. */
+static void test_z046_host_field(void)
+{
+	char fake[INET_ADDRSTRLEN] = "";
+
+	if (!has_80) {
+		printf("     port 80 cannot be bound: left out\n");
+		return;
+	}
+	CHECK(dns_a("tls.zw.test", fake, false));
+	int fd = client_as(TRANSPARENT, EXE, fake, 80);
+	puts_to(fd, "GET /x HTTP/1.1\r\nHost: TLS.zw.test\r\n\r\nGET /y HTTP/1.1\r\nHost: "
+		    "other\r\n\r\n");
+	CHECK(get(fd, "\r\n\r\n", 3000) == 1);
+	tsuper_idle(&t, 30);
+	CHECK(zw_starts_with(got, "GET /x HTTP/1.1\r\nHost: tls.zw.test\r\n") && !has("/y"));
+	CHECK(has("Connection: close"));
+	close(fd);
+	CHECK(row_is(ZW_DID_ALLOW, ZW_BY_RULE, "tls.zw.test"));
+	fd = client_as(TRANSPARENT, EXE, fake, 80);
+	puts_to(fd, "GET /x HTTP/1.1\r\nHost: denied.zw.test\r\n\r\n");
+	CHECK(get(fd, NULL, 3000) == 0 && has(" 403 ") && !has("GET /x"));
+	close(fd);
+	CHECK(row_is(ZW_DID_DENY, ZW_BY_NAME, "tls.zw.test") && last()->up_b == 0);
+	fd = client_as(TRANSPARENT, EXE, fake, 80);
+	puts_to(fd, "POST /x HTTP/1.1\r\nHost: tls.zw.test\r\nTransfer-Encoding: "
+		    "chunked\r\n\r\n-1\r\n");
+	CHECK(get(fd, NULL, 3000) <= 0 && !has("-1"));
+	close(fd);
+	CHECK(row_is(ZW_DID_DENY, ZW_BY_FAULT, "tls.zw.test"));
+	/* Something else on port 80 is not held up. */
+	fd = client_as(TRANSPARENT, EXE, fake, 80);
+	puts_to(fd, "\1\2binary");
+	CHECK(get(fd, "binary", 3000) == 1);
+	close(fd);
 }
 
 /* -- questions ---------------------------------------------------------------------------------- */
@@ -797,7 +850,8 @@ static void test_ask_allow(void)
 	close(fd);
 	/* Another program is asked anew; it gives up first. */
 	fd = client_as(HTTP, "/usr/bin/other", "127.0.0.1", 1);
-	puts_to(fd, fmt("CONNECT asked.zw.test:%u HTTP/1.1\r\nHost: asked.zw.test\r\n\r\n", origin_port));
+	puts_to(fd, fmt("CONNECT asked.zw.test:%u HTTP/1.1\r\nHost: asked.zw.test\r\n\r\n",
+			origin_port));
 	q = question(2000);
 	CHECK(q != NULL && strcmp(q->exe, "/usr/bin/other") == 0 && !q->is_gone);
 	close(fd);
@@ -1033,16 +1087,38 @@ struct test {
 	const char *part, *name;
 	void (*fn)(void);
 };
-#define T(part, name) {part, #name, test_##name}
+#define T(part, name)                    \
+	{                                \
+		part, #name, test_##name \
+	}
 
 static const struct test tests[] = {
-	T("main", connect), T("main", absolute), T("main", socks), T("main", transparent),
-	T("main", host_local), T("main", who), T("main", denied), T("main", z051_relayed_and_split),
-	T("main", z043_spellings), T("main", z044_answers), T("main", failures),
-	T("main", z055_wrong_protocol), T("main", z052_large_head), T("main", tls_names),
-	T("main", ask_allow), T("main", ask_deny), T("main", ask_rule_comes), T("main", commit),
-	T("main", storm), T("main", bulk), T("main", curl), T("hold", z121_no_answer_is_no),
-	T("limits", limits), T("rate", rate), T("idle", idle),
+	T("main", connect),
+	T("main", absolute),
+	T("main", socks),
+	T("main", transparent),
+	T("main", host_local),
+	T("main", who),
+	T("main", denied),
+	T("main", z051_relayed_and_split),
+	T("main", z043_spellings),
+	T("main", z044_answers),
+	T("main", failures),
+	T("main", z055_wrong_protocol),
+	T("main", z052_large_head),
+	T("main", tls_names),
+	T("main", z046_host_field),
+	T("main", ask_allow),
+	T("main", ask_deny),
+	T("main", ask_rule_comes),
+	T("main", commit),
+	T("main", storm),
+	T("main", bulk),
+	T("main", curl),
+	T("hold", z121_no_answer_is_no),
+	T("limits", limits),
+	T("rate", rate),
+	T("idle", idle),
 };
 
 static void run_part(const char *name, struct zw_msg_px_setup setup)
@@ -1105,6 +1181,7 @@ int main(int argc, char **argv)
 	origin_start("0.0.0.0", 0, NULL, &origin_port);
 	origin_start("127.0.0.1", 0, "220 I speak first\r\n", &banner_port);
 	origin_start("127.0.0.9", 443, NULL, NULL);
+	origin_start("127.0.0.9", 80, NULL, NULL);
 	close(listen_at("127.0.0.1", 0, SOCK_STREAM, &closed_port));
 	m.local_ports = zw_span_n("xx", 2);
 	run_part("main", m);

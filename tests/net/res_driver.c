@@ -29,8 +29,8 @@ static void describe(const struct zw_msg_res_answer *a, char *out, size_t size)
 				  sizeof(text));
 			zw_buf_addf(&b, ",%s", text);
 		}
-		for (size_t i = 0; i < a->cnames.len; i += strnlen(a->cnames.p + i,
-								   a->cnames.len - i) + 1)
+		for (size_t i = 0; i < a->cnames.len;
+		     i += strnlen(a->cnames.p + i, a->cnames.len - i) + 1)
 			zw_buf_addf(&b, ",+%.*s", (int)(a->cnames.len - i), a->cnames.p + i);
 	}
 	zw_buf_add(&b, "", 1);

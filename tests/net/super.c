@@ -13,12 +13,13 @@
 
 static struct tev *event_of(struct tsuper *t, uint64_t seq)
 {
-	for (size_t i = t->n_events; i-- > 0;)
+	for (size_t i = t->n_events; i-- > 0 && t->events[i].seq >= seq;)
 		if (t->events[i].seq == seq)
 			return &t->events[i];
+	/* Full: the older half goes. */
 	if (t->n_events == SUP_EVENTS_MAX) {
-		memmove(t->events, t->events + 1, sizeof(t->events) - sizeof(t->events[0]));
-		t->n_events--;
+		t->n_events = SUP_EVENTS_MAX / 2;
+		memmove(t->events, t->events + t->n_events, t->n_events * sizeof(t->events[0]));
 	}
 	t->events[t->n_events] = (struct tev){.seq = seq};
 	return &t->events[t->n_events++];
@@ -199,8 +200,8 @@ bool tsuper_is_locked(pid_t pid)
 	size_t len;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	return zw_read_file(path, 65536, &text, &len) == 0 && strstr(text, "\nSeccomp:\t2") != NULL &&
-	       strstr(text, "\nNoNewPrivs:\t1") != NULL;
+	return zw_read_file(path, 65536, &text, &len) == 0 &&
+	       strstr(text, "\nSeccomp:\t2") != NULL && strstr(text, "\nNoNewPrivs:\t1") != NULL;
 }
 
 void tsuper_proxy_start(struct tsuper *t, const char *bin, const struct zw_msg_px_setup *setup,

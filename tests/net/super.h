@@ -35,14 +35,14 @@ struct tsuper {
 	struct zw_chan *proxy, *resolver;
 	pid_t proxy_pid, resolver_pid;
 	bool is_proxy_ready, is_resolver_ready, is_proxy_gone, is_resolver_gone;
-	bool want_no_commit;   /* leave commits unanswered */
-	bool want_bad_commit;  /* answer them with "not kept" */
+	bool want_no_commit;  /* leave commits unanswered */
+	bool want_bad_commit; /* answer them with "not kept" */
 	struct tev events[SUP_EVENTS_MAX];
 	size_t n_events, n_phase1;
 	struct task asks[256];
 	size_t n_asks;
-	unsigned n_queries;    /* res_query seen */
-	uint64_t own_query;    /* number of the test's own lookup */
+	unsigned n_queries; /* res_query seen */
+	uint64_t own_query; /* number of the test's own lookup */
 	bool has_answer;
 	struct zw_msg_res_answer answer; /* spans into answer_data */
 	uint8_t answer_data[4096];

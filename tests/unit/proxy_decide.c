@@ -11,13 +11,26 @@ static int setup(void **state)
 {
 	struct policy *p = pol_new();
 	const struct pol_rule rules[] = {
-		{.id = 1, .kind = POL_KIND_SITE, .action = POL_ACTION_ALLOW, .layer = POL_LAYER_USER,
+		{.id = 1,
+		 .kind = POL_KIND_SITE,
+		 .action = POL_ACTION_ALLOW,
+		 .layer = POL_LAYER_USER,
 		 .pattern = "good.example"},
-		{.id = 2, .kind = POL_KIND_SITE, .action = POL_ACTION_DENY, .layer = POL_LAYER_USER,
-		 .pattern = "bad.example", .reason = "no"},
-		{.id = 3, .kind = POL_KIND_SITE, .action = POL_ACTION_DENY, .layer = POL_LAYER_USER,
+		{.id = 2,
+		 .kind = POL_KIND_SITE,
+		 .action = POL_ACTION_DENY,
+		 .layer = POL_LAYER_USER,
+		 .pattern = "bad.example",
+		 .reason = "no"},
+		{.id = 3,
+		 .kind = POL_KIND_SITE,
+		 .action = POL_ACTION_DENY,
+		 .layer = POL_LAYER_USER,
 		 .pattern = "localhost:9999"},
-		{.id = 4, .kind = POL_KIND_SITE, .action = POL_ACTION_ALLOW, .layer = POL_LAYER_USER,
+		{.id = 4,
+		 .kind = POL_KIND_SITE,
+		 .action = POL_ACTION_ALLOW,
+		 .layer = POL_LAYER_USER,
 		 .pattern = "*:53"},
 	};
 
@@ -65,9 +78,10 @@ static void test_decide__dns_ports_are_never_let_through(void **state)
 
 static void test_decide__loopback_only_by_its_setting(void **state)
 {
-	static const char *const hosts[] = {"localhost", "LOCALHOST.", "a.localhost", "127.0.0.1",
-					    "127.1", "0x7f.1", "2130706433", "0177.0.0.1", "[::1]",
-					    "[::ffff:127.0.0.1]", "0", "127.9.9.9"};
+	static const char *const hosts[] = {"localhost",	  "LOCALHOST.", "a.localhost",
+					    "127.0.0.1",	  "127.1",	"0x7f.1",
+					    "2130706433",	  "0177.0.0.1", "[::1]",
+					    "[::ffff:127.0.0.1]", "0",		"127.9.9.9"};
 
 	for (size_t i = 0; i < ZW_N_ELEMENTS(hosts); i++) {
 		struct px_decision d = decide(state, hosts[i], 8080, false);

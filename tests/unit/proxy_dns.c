@@ -21,7 +21,8 @@ static struct px_dns_answer ask(struct px_fake *f, const char *name, uint16_t ty
 static void test_dns__names_get_fake_addresses(void **state)
 {
 	struct px_fake *f = px_fake_new(1000);
-	struct px_dns_answer a = ask(f, "Some.Example", PX_DNS_A), b = ask(f, "some.example.", PX_DNS_A);
+	struct px_dns_answer a = ask(f, "Some.Example", PX_DNS_A),
+			     b = ask(f, "some.example.", PX_DNS_A);
 
 	(void)state;
 	assert_int_equal(a.rcode, PX_DNS_NOERROR);

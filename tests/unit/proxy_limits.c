@@ -122,8 +122,12 @@ static void test_whos__taken_once_and_not_for_ever(void **state)
 	struct zev_loop *loop = zev_loop_new();
 	struct px_wheel *w = px_wheel_new(loop);
 	struct px_whos *whos = px_whos_new(w);
-	struct zw_msg_tcp_who m = {.local_port = 4000, .family = 4, .addr = zw_span("\1\2\3\4"),
-				   .port = 443, .pid = 7, .exe = zw_span("/bin/a")};
+	struct zw_msg_tcp_who m = {.local_port = 4000,
+				   .family = 4,
+				   .addr = zw_span("\1\2\3\4"),
+				   .port = 443,
+				   .pid = 7,
+				   .exe = zw_span("/bin/a")};
 
 	(void)state;
 	assert_null(px_whos_take(whos, 4000));

@@ -17,7 +17,7 @@ struct bench {
 	struct px_relay relay;
 	uint8_t *buf;
 	int client, server; /* the far ends */
-	int ended;          /* -1 = not yet */
+	int ended;	    /* -1 = not yet */
 };
 
 static void on_timer(void *arg)
@@ -187,8 +187,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_relay__both_ways_and_counts, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_relay__half_close_lets_the_answer_through, setup,
-						teardown),
+		cmocka_unit_test_setup_teardown(test_relay__half_close_lets_the_answer_through,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_relay__a_slow_reader_stops_the_writer, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_relay__filter_ends_it_before_the_server_sees,

@@ -42,7 +42,8 @@ static void on_due(void *arg)
 	r = (struct res_reply){.rcode = p->server->rcode, .error = p->server->error};
 	if (r.rcode == 0 && r.error == 0) {
 		r.n_rrs = 1;
-		r.rrs[0] = (struct res_rr){.type = (uint16_t)p->type, .ttl_s = 60,
+		r.rrs[0] = (struct res_rr){.type = (uint16_t)p->type,
+					   .ttl_s = 60,
 					   .addr = {.family = p->type == RES_TYPE_A ? 4 : 6}};
 		zw_strlcpy(r.rrs[0].owner, p->name, sizeof(r.rrs[0].owner));
 	}
@@ -60,8 +61,8 @@ static int ask(void *server, const char *name, enum res_type type,
 	if (ms == -2)
 		return ZW_E_EOF;
 	struct pending *p = zw_xnew(struct pending);
-	*p = (struct pending){.server = s, .type = type, .on_reply = on_reply, .arg = arg,
-			      .next = all_pending};
+	*p = (struct pending){
+		.server = s, .type = type, .on_reply = on_reply, .arg = arg, .next = all_pending};
 	zw_strlcpy(p->name, name, sizeof(p->name));
 	p->timer = zev_timer_new(s->loop, on_due, p);
 	all_pending = p;

@@ -19,17 +19,19 @@ static void test_upstream__good_lines(void **state)
 	assert_int_equal(u.port, 853);
 	assert_string_equal(u.auth_name, "dns.quad9.net");
 	assert_int_equal(u.has_pin, 0);
-	assert_int_equal(res_upstream_parse(zw_span("tls://[2620:fe::fe]:8853#dns.quad9.net;pin-sha256="
-						    "//////////////////////////////////////////8=;ca=/x"),
-					    &u, NULL),
-			 0);
+	assert_int_equal(
+		res_upstream_parse(zw_span("tls://[2620:fe::fe]:8853#dns.quad9.net;pin-sha256="
+					   "//////////////////////////////////////////8=;ca=/x"),
+				   &u, NULL),
+		0);
 	assert_int_equal(u.addr.family, 6);
 	assert_int_equal(u.port, 8853);
 	assert_int_equal(u.has_pin, 1);
 	assert_int_equal(u.pin[0], 0xff);
 	assert_int_equal(u.pin[31], 0xff);
 	assert_string_equal(u.ca_file, "/x");
-	assert_int_equal(res_upstream_parse(zw_span("https://dns.quad9.net/dns-query"), &u, NULL), 0);
+	assert_int_equal(res_upstream_parse(zw_span("https://dns.quad9.net/dns-query"), &u, NULL),
+			 0);
 	assert_int_equal(u.kind, RES_UPSTREAM_DOH);
 	assert_int_equal(res_upstream_parse(zw_span("system"), &u, NULL), 0);
 	assert_int_equal(u.kind, RES_UPSTREAM_SYSTEM);
@@ -38,10 +40,23 @@ static void test_upstream__good_lines(void **state)
 static void test_upstream__bad_lines_say_why(void **state)
 {
 	static const char *const bad[] = {
-		"9.9.9.9", "udp://9.9.9.9", "tls://dns.quad9.net", "tls://9.9.9.9", "tls://9.9.9.9#",
-		"tls://9.9.9.9:0#a", "tls://9.9.9.9:65536#a", "tls://9.9.9.9:8x#a", "tls://[::1#a",
-		"tls://[::1]8#a", "tls://9.9.9#a", "tls://9.9.9.9#a b", "tls://9.9.9.9#a;pin=x",
-		"tls://9.9.9.9#a;pin-sha256=AAAA", "tls://9.9.9.9#a;ca=", "System", "",
+		"9.9.9.9",
+		"udp://9.9.9.9",
+		"tls://dns.quad9.net",
+		"tls://9.9.9.9",
+		"tls://9.9.9.9#",
+		"tls://9.9.9.9:0#a",
+		"tls://9.9.9.9:65536#a",
+		"tls://9.9.9.9:8x#a",
+		"tls://[::1#a",
+		"tls://[::1]8#a",
+		"tls://9.9.9#a",
+		"tls://9.9.9.9#a b",
+		"tls://9.9.9.9#a;pin=x",
+		"tls://9.9.9.9#a;pin-sha256=AAAA",
+		"tls://9.9.9.9#a;ca=",
+		"System",
+		"",
 		/* spare bits of the last digit are not zero */
 		"tls://9.9.9.9#a;pin-sha256=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAB=",
 	};
@@ -58,9 +73,10 @@ static void test_upstream__bad_lines_say_why(void **state)
 
 static void test_resolvconf__nameserver_lines(void **state)
 {
-	static const char text[] = "# nameserver 1.1.1.1\nsearch a b\nnameserver 10.0.0.1\n"
-				   "nameserver\t10.0.0.2 # x\n nameserver fe80::1\nnameserver oops\n"
-				   "nameserver 10.0.0.3\nnameserver 10.0.0.4\n";
+	static const char text[] =
+		"# nameserver 1.1.1.1\nsearch a b\nnameserver 10.0.0.1\n"
+		"nameserver\t10.0.0.2 # x\n nameserver fe80::1\nnameserver oops\n"
+		"nameserver 10.0.0.3\nnameserver 10.0.0.4\n";
 	struct res_upstream u[3];
 
 	(void)state;
@@ -78,7 +94,8 @@ static void add(enum res_type type, const char *owner, const char *target, uint8
 {
 	struct res_rr *rr = &reply.rrs[reply.n_rrs++];
 
-	*rr = (struct res_rr){.type = type, .ttl_s = 100 + last, .addr = {.family = 4, .b = {1, 1, 1, last}}};
+	*rr = (struct res_rr){
+		.type = type, .ttl_s = 100 + last, .addr = {.family = 4, .b = {1, 1, 1, last}}};
 	zw_strlcpy(rr->owner, owner, sizeof(rr->owner));
 	zw_strlcpy(rr->target, target, sizeof(rr->target));
 }
@@ -170,8 +187,12 @@ static void test_name__from_wire(void **state)
 static void test_cache__lives_and_dies(void **state)
 {
 	struct res_cache *c = res_cache_new(2);
-	struct res_result r = {.status = ZW_RES_STATUS_OK, .ttl_s = 10, .n_addrs = 1,
-			       .addrs = {{.family = 4, .b = {9}}}, .cnames = "x", .cnames_len_b = 1};
+	struct res_result r = {.status = ZW_RES_STATUS_OK,
+			       .ttl_s = 10,
+			       .n_addrs = 1,
+			       .addrs = {{.family = 4, .b = {9}}},
+			       .cnames = "x",
+			       .cnames_len_b = 1};
 	struct res_result got = {0};
 
 	(void)state;
