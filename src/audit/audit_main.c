@@ -33,7 +33,7 @@ static void on_writer_opened(int status, uint64_t session, const char *text, voi
 	struct audit *a = arg;
 
 	if (status < 0)
-		zw_error("%s", text);
+		zw_error("the history cannot be opened: %s", text);
 	zw_send(a->chan, aud_opened, .status = status, .session = session, .text = zw_span(text));
 }
 
@@ -48,8 +48,7 @@ static void on_writer_problem(const char *text, uint64_t n_lost, void *arg)
 {
 	struct audit *a = arg;
 
-	if (*text != '\0')
-		zw_warn("%s; %llu events not kept", text, (unsigned long long)n_lost);
+	zw_warn("%s; %llu events not kept", text, (unsigned long long)n_lost);
 	zw_send(a->chan, aud_problem, .text = zw_span(text), .n_lost = n_lost);
 }
 

@@ -208,25 +208,25 @@ const char *aud_store_why(int error)
 {
 	switch (error) {
 	case ZW_E_BUSY:
-		return "history.db is busy (another program holds it)";
+		return "busy, another program holds it";
 	case -ENOSPC:
-		return "cannot write history (disk full)";
+		return "disk full";
 	case -EROFS:
-		return "cannot write history (read-only)";
+		return "read-only";
 	case -EACCES:
-		return "cannot write history (no permission)";
+		return "no permission";
 	case -EIO:
-		return "cannot write history (input/output error)";
+		return "input/output error";
 	case -EUCLEAN:
-		return "history.db is damaged";
+		return "damaged";
 	case -ESTALE:
-		return "history.db was removed or replaced while in use";
+		return "removed or replaced while in use";
 	case ZW_E_VERSION:
-		return "history.db was written by a newer zwatch";
+		return "made by a newer zwatch";
 	case ZW_E_UNSUPPORTED:
-		return "history.db is not a history of zwatch";
+		return "not a history of zwatch";
 	default:
-		return "cannot write history (store error)";
+		return zw_strerror(error);
 	}
 }
 

@@ -9,7 +9,7 @@
  * Errors of all functions: ZW_E_BUSY (locked by another for now), -ENOSPC (disk full, or a limit of
  * file sizes), -EROFS, -EACCES, -EIO, -EUCLEAN (damaged), -ESTALE (removed or replaced while it was
  * open), ZW_E_VERSION (written by a newer zwatch), ZW_E_UNSUPPORTED (not a store of zwatch),
- * ZW_E_STORE (anything else). aud_store_why() has the sentence. */
+ * ZW_E_STORE (anything else). aud_store_why() has the words. */
 #ifndef ZW_AUDIT_STORE_H
 #define ZW_AUDIT_STORE_H
 
@@ -89,7 +89,7 @@ void aud_store_close(struct aud_store *s);
  */
 int aud_store_set_aside(struct aud_store *s, char *ret_name, size_t size);
 
-/** What went wrong, for the user: "cannot write history (disk full)". Static storage. */
+/** What went wrong, for the user: "disk full", "made by a newer zwatch". Static storage. */
 const char *aud_store_why(int error);
 
 #endif

@@ -74,6 +74,13 @@ static void problem(struct aud_writer *w, const char *text)
 	w->ops->on_problem(text, w->n_lost, w->arg);
 }
 
+static void cannot_write(struct aud_writer *w, int error)
+{
+	zw_autofree char *text = zw_xasprintf("cannot write history (%s)", aud_store_why(error));
+
+	problem(w, text);
+}
+
 static void count_lost(struct aud_writer *w, uint64_t n)
 {
 	w->n_lost += n;
@@ -154,7 +161,6 @@ static int still_there(struct aud_writer *w)
 	count_lost(w, n_rows - n_left);
 	problem(w, text);
 	note(w, text);
-	problem(w, "");
 	return 0;
 }
 
@@ -212,7 +218,7 @@ static void recovered(struct aud_writer *w)
 			zw_xasprintf("history is written again; %llu events were not kept (%s)",
 				     (unsigned long long)w->n_lost, aud_store_why(w->error));
 		note(w, text);
-		problem(w, "");
+		problem(w, "history is written again");
 	}
 	w->error = 0;
 	w->is_told = false;
@@ -234,8 +240,9 @@ static void failed(struct aud_writer *w, int error, int64_t now_ms)
 		aud_store_close(w->store);
 	refuse_wanted(w, is_long && !is_busy ? INT64_MAX : now_ms - AUD_BUSY_MS);
 	if (is_long && (!w->is_told || w->n_lost != w->n_lost_told)) {
+		if (w->is_told || w->session != 0) /* else on_opened tells it */
+			cannot_write(w, error);
 		w->is_told = true;
-		problem(w, aud_store_why(error));
 	}
 }
 
@@ -248,8 +255,6 @@ static int attempt(struct aud_writer *w)
 		r = set_aside(w);
 		if (r == 0)
 			r = write_once(w);
-		if (r == 0 && w->error == 0)
-			problem(w, "");
 	}
 	if (r < 0) {
 		failed(w, r, zw_mono_ms());
@@ -368,7 +373,7 @@ int aud_writer_end(struct aud_writer *w, int64_t t_us, int64_t exit_status, stru
 	if (r < 0) {
 		refuse_wanted(w, INT64_MAX);
 		count_lost(w, w->queue.n_items);
-		problem(w, aud_store_why(r));
+		cannot_write(w, r);
 	}
 	*ret_rows = aud_store_n_rows(w->store);
 	if (aud_store_is_open(w->store)) {
