@@ -116,7 +116,8 @@ static enum ui_ask_result choose(struct ui_ask *a, struct ui_key key, int64_t as
 	else if (a->cmd == UI_CMD_ALLOW_ALWAYS)
 		hint(a, "Lasting rules are set in config.json. s allows for this session.");
 	else if (a->cmd == UI_CMD_NONE)
-		snprintf(a->hint, sizeof(a->hint), "%s does nothing here. n or Enter denies, Esc: later.",
+		snprintf(a->hint, sizeof(a->hint),
+			 "%s does nothing here. n or Enter denies, Esc: later.",
 			 ui_key_name(name, key));
 	else
 		return UI_ASK_COMMAND;
@@ -185,7 +186,8 @@ static enum ui_ask_result word(struct ui_ask *a, struct ui_key key)
 		return UI_ASK_NOTHING;
 	}
 	if (strcmp(a->text, a->word) == 0) {
-		snprintf(keys, sizeof(keys), "%s+%s", a->scope == ZW_SCOPE_ONCE ? "y" : "s", a->word);
+		snprintf(keys, sizeof(keys), "%s+%s", a->scope == ZW_SCOPE_ONCE ? "y" : "s",
+			 a->word);
 		return answer(a, UI_ASK_ALLOW, a->scope, keys);
 	}
 	go_back(a, "");

@@ -21,8 +21,8 @@
 enum ui_ask_step {
 	UI_ASK_CHOOSE,
 	UI_ASK_CONFIRM, /* Enter allows, all else goes back */
-	UI_ASK_WORD,    /* the word and Enter allow */
-	UI_ASK_NOTE,    /* a line for the agent, Enter denies */
+	UI_ASK_WORD,	/* the word and Enter allow */
+	UI_ASK_NOTE,	/* a line for the agent, Enter denies */
 };
 
 /** What came of a key. */
@@ -36,21 +36,21 @@ enum ui_ask_result {
 
 struct ui_ask {
 	enum pol_risk risk;
-	const char *word;      /* to type; borrowed */
+	const char *word; /* to type; borrowed */
 	int64_t arm_ms, quiet_ms;
-	bool is_late;          /* the time was over: no "once", the answer is for the session */
+	bool is_late; /* the time was over: no "once", the answer is for the session */
 
 	enum ui_ask_step step;
-	unsigned scope;        /* ZW_SCOPE_*, of the answer that is being given */
+	unsigned scope; /* ZW_SCOPE_*, of the answer that is being given */
 	enum ui_cmd cmd;
-	bool is_drawn;         /* this step is in a frame that will be written */
-	int64_t written_ms;    /* the frame that shows this step; -1 = not yet */
-	int64_t key_ms;        /* of the last key */
-	bool is_read;          /* the whole consequence was on screen */
+	bool is_drawn;	    /* this step is in a frame that will be written */
+	int64_t written_ms; /* the frame that shows this step; -1 = not yet */
+	int64_t key_ms;	    /* of the last key */
+	bool is_read;	    /* the whole consequence was on screen */
 	char text[UI_NOTE_MAX + 1];
 	size_t len;
-	char key[32];          /* what answered: "n", "y+docker" */
-	char hint[96];         /* what the last key came to, "" = nothing to say */
+	char key[32];  /* what answered: "n", "y+docker" */
+	char hint[96]; /* what the last key came to, "" = nothing to say */
 };
 
 /** @now_ms is the key that opened it. */

@@ -23,11 +23,21 @@ static const struct {
 	const char *name;
 	uint32_t code;
 } named[] = {
-	{"Enter", UI_KEY_ENTER}, {"Tab", UI_KEY_TAB},     {"Esc", UI_KEY_ESC},
-	{"Space", ' '},          {"Up", UI_KEY_UP},       {"Down", UI_KEY_DOWN},
-	{"Left", UI_KEY_LEFT},   {"Right", UI_KEY_RIGHT}, {"Home", UI_KEY_HOME},
-	{"End", UI_KEY_END},     {"PgUp", UI_KEY_PGUP},   {"PgDn", UI_KEY_PGDN},
-	{"Backspace", UI_KEY_BACKSPACE}, {"Delete", UI_KEY_DELETE}, {"F12", UI_KEY_F12},
+	{"Enter", UI_KEY_ENTER},
+	{"Tab", UI_KEY_TAB},
+	{"Esc", UI_KEY_ESC},
+	{"Space", ' '},
+	{"Up", UI_KEY_UP},
+	{"Down", UI_KEY_DOWN},
+	{"Left", UI_KEY_LEFT},
+	{"Right", UI_KEY_RIGHT},
+	{"Home", UI_KEY_HOME},
+	{"End", UI_KEY_END},
+	{"PgUp", UI_KEY_PGUP},
+	{"PgDn", UI_KEY_PGDN},
+	{"Backspace", UI_KEY_BACKSPACE},
+	{"Delete", UI_KEY_DELETE},
+	{"F12", UI_KEY_F12},
 	{"Shift-Tab", UI_KEY_BACKTAB},
 };
 
@@ -84,7 +94,9 @@ const char *ui_cmd_help(enum ui_cmd cmd)
 
 const char *ui_key_name(char out[16], struct ui_key key)
 {
-	const char *mod = (key.mods & UI_MOD_CTRL) != 0 ? "Ctrl-" : (key.mods & UI_MOD_ALT) != 0 ? "Alt-" : "";
+	const char *mod = (key.mods & UI_MOD_CTRL) != 0	 ? "Ctrl-"
+			  : (key.mods & UI_MOD_ALT) != 0 ? "Alt-"
+							 : "";
 	char text[5] = "?";
 
 	for (size_t i = 0; i < ZW_N_ELEMENTS(named); i++) {

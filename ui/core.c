@@ -8,10 +8,10 @@
 #include "src/base/mem.h"
 #include "src/base/words.h"
 
-#define AWAY_MS        30000 /* without a key: the user looks elsewhere */
+#define AWAY_MS	       30000 /* without a key: the user looks elsewhere */
 #define NOTICE_GAP_MS  20000
 #define PREFIX_HINT_MS 500
-#define TICK_MS        1000
+#define TICK_MS	       1000
 #define COUNTDOWN_MS   100
 
 /* -- life -------------------------------------------------------------------------------------- */
@@ -136,8 +136,10 @@ static void cmd_panes(struct ui_core *core)
 		return;
 	ui_layout_make(UI_LAYOUT_DASHBOARD, core->rows, core->cols, &r);
 	if (core->layout == UI_LAYOUT_COLLAPSED && r.shape == UI_SHAPE_AGENT)
-		ui_core_say(core, "No room for panes beside the agent. Ctrl-] 2 and Ctrl-] 3 show them.");
-	core->layout = core->layout == UI_LAYOUT_DASHBOARD ? UI_LAYOUT_COLLAPSED : UI_LAYOUT_DASHBOARD;
+		ui_core_say(core,
+			    "No room for panes beside the agent. Ctrl-] 2 and Ctrl-] 3 show them.");
+	core->layout =
+		core->layout == UI_LAYOUT_DASHBOARD ? UI_LAYOUT_COLLAPSED : UI_LAYOUT_DASHBOARD;
 	if (core->layout == UI_LAYOUT_COLLAPSED)
 		core->focus = UI_FOCUS_AGENT;
 	relayout(core);
@@ -171,8 +173,9 @@ static void cmd_suspend(struct ui_core *core)
 static void cmd_mouse(struct ui_core *core)
 {
 	core->has_mouse = !core->has_mouse;
-	ui_core_say(core, core->has_mouse ? "Mouse on: a click chooses the part that has the keys."
-					  : "Mouse off: the terminal's own selection works everywhere.");
+	ui_core_say(core, core->has_mouse
+				  ? "Mouse on: a click chooses the part that has the keys."
+				  : "Mouse off: the terminal's own selection works everywhere.");
 }
 
 static void cmd_history(struct ui_core *core)
@@ -215,7 +218,8 @@ static void cmd_session(struct ui_core *core, enum ui_cmd cmd)
 		cmd_freeze(core);
 	else if (cmd == UI_CMD_STOP)
 		view_word_open(core, "Stop the agent",
-			       "It ends now, with everything that it started. What it has not saved is lost.",
+			       "It ends now, with everything that it started. What it has not "
+			       "saved is lost.",
 			       "stop", stop_agent);
 	else if (cmd == UI_CMD_UNDO && (text = core->host.undo(core->host.arg)) != NULL)
 		ui_core_say(core, "%s", text);
@@ -363,8 +367,7 @@ static void paste(struct ui_core *core, const struct ui_token *token)
 
 #define MOUSE_MOTION 32
 #define MOUSE_WHEEL  64
-#define MOUSE_MODES                                                                                \
-	(PANE_MODE_MOUSE_CLICK | PANE_MODE_MOUSE_DRAG | PANE_MODE_MOUSE_MOVE)
+#define MOUSE_MODES  (PANE_MODE_MOUSE_CLICK | PANE_MODE_MOUSE_DRAG | PANE_MODE_MOUSE_MOVE)
 
 static bool inside(const struct ui_rect *r, int row, int col)
 {
@@ -394,14 +397,15 @@ static void mouse_to_agent(struct ui_core *core, const struct ui_token *token)
 			row = row * h + h / 2;
 			col = col * w + w / 2;
 		}
-		n = snprintf(report, sizeof(report), "\033[<%d;%d;%d%c", token->mouse.button, col + 1,
-			     row + 1, is_release ? 'm' : 'M');
+		n = snprintf(report, sizeof(report), "\033[<%d;%d;%d%c", token->mouse.button,
+			     col + 1, row + 1, is_release ? 'm' : 'M');
 	} else {
 		int button = is_release ? (token->mouse.button & ~3) | 3 : token->mouse.button;
 
 		if (row > 222 || col > 222)
 			return;
-		n = snprintf(report, sizeof(report), "\033[M%c%c%c", 32 + button, 33 + col, 33 + row);
+		n = snprintf(report, sizeof(report), "\033[M%c%c%c", 32 + button, 33 + col,
+			     33 + row);
 	}
 	to_agent(core, report, (size_t)n);
 }
@@ -457,7 +461,8 @@ static void mouse(struct ui_core *core, const struct ui_token *token)
 		click(core, token->mouse.row, token->mouse.col);
 	else if (is_wheel && !ui_core_agent_has_keys(core) && !core->is_prefix &&
 		 !view_is(core, &view_ask_ops))
-		key(core, (struct ui_key){(token->mouse.button & 1) != 0 ? UI_KEY_DOWN : UI_KEY_UP, 0});
+		key(core,
+		    (struct ui_key){(token->mouse.button & 1) != 0 ? UI_KEY_DOWN : UI_KEY_UP, 0});
 }
 
 /* -- tokens ------------------------------------------------------------------------------------ */
@@ -532,7 +537,7 @@ static void knock(struct ui_core *core)
 	size_t n = mdl_asks_waiting(core->model);
 	char notice[160];
 
-	TAILQ_FOREACH(ask, &core->model->asks, link)
+	TAILQ_FOREACH (ask, &core->model->asks, link)
 		if (ask->state == MDL_ASK_HELD && ask->id > core->knocked)
 			newest = ask;
 	if (newest == NULL)
@@ -585,7 +590,8 @@ static void take_frame(struct ui_core *core)
 
 	if (is_other) {
 		free(core->cells);
-		core->cells = zw_xcalloc((size_t)f->rows * (size_t)f->cols + 1, sizeof(*core->cells));
+		core->cells =
+			zw_xcalloc((size_t)f->rows * (size_t)f->cols + 1, sizeof(*core->cells));
 		core->cell_rows = f->rows;
 		core->cell_cols = f->cols;
 	}
@@ -672,7 +678,8 @@ void ui_core_modes(const struct ui_core *core, struct ui_modes *ret)
 	ret->cursor_keys = (modes & PANE_MODE_CURSOR_KEYS) != 0;
 	ret->keypad = (modes & PANE_MODE_KEYPAD) != 0;
 	ret->kitty = core->frame.kitty_flags;
-	ret->modify_other_keys = core->frame.modify_other_keys <= 3 ? core->frame.modify_other_keys : 0;
+	ret->modify_other_keys =
+		core->frame.modify_other_keys <= 3 ? core->frame.modify_other_keys : 0;
 	if ((modes & PANE_MODE_MOUSE_MOVE) != 0)
 		ret->mouse = 1003;
 	else if ((modes & PANE_MODE_MOUSE_DRAG) != 0)

@@ -49,40 +49,40 @@ struct ui_rows {
 };
 
 struct ui_core {
-	struct mdl_session *model;     /* borrowed */
-	const struct pane_grid *grid;  /* borrowed, shared with zwatch-pane; NULL: no agent here */
+	struct mdl_session *model;    /* borrowed */
+	const struct pane_grid *grid; /* borrowed, shared with zwatch-pane; NULL: no agent here */
 	struct ui_host host;
 	struct ui_config config;
 	struct ui_effects effects;
-	bool has_session;              /* false: the history program */
+	bool has_session; /* false: the history program */
 
 	int rows, cols;
 	struct ui_rects rects;
 	enum ui_layout layout;
 	enum ui_focus focus;
-	struct view *top;              /* stack; NULL: the dashboard has the keys */
+	struct view *top;		    /* stack; NULL: the dashboard has the keys */
 	struct ui_list lists[UI_FOCUS_MAX]; /* CONNS and SOCKS */
 	struct ui_rows list_rows[UI_FOCUS_MAX];
 
 	struct ui_input input;
-	bool is_prefix;                /* the next key is zwatch's */
-	bool is_paste_for_agent;       /* where the open paste goes */
+	bool is_prefix;		 /* the next key is zwatch's */
+	bool is_paste_for_agent; /* where the open paste goes */
 	bool has_mouse, is_mouse_down;
-	int cell_width, cell_height;   /* pixels, for mouse reports in pixels; 0 = not known */
+	int cell_width, cell_height; /* pixels, for mouse reports in pixels; 0 = not known */
 	int64_t now_ms, prefix_ms, key_ms;
-	bool is_away;                  /* the terminal said that it lost the focus */
+	bool is_away; /* the terminal said that it lost the focus */
 
-	struct ui_frame frame;         /* newest */
-	bool has_frame;                /* the grid waits to be copied */
-	struct pane_cell *cells;       /* owned; the agent's screen, unfiltered */
+	struct ui_frame frame;	 /* newest */
+	bool has_frame;		 /* the grid waits to be copied */
+	struct pane_cell *cells; /* owned; the agent's screen, unfiltered */
 	int cell_rows, cell_cols;
 
 	char message[512];
 	int64_t message_ms;
 	bool is_frozen;
-	uint64_t knocked;              /* newest question that rang */
-	int64_t notice_ms;             /* of the last notice; 0 = none */
-	bool is_dirty;                 /* something but the agent's cells changed */
+	uint64_t knocked;  /* newest question that rang */
+	int64_t notice_ms; /* of the last notice; 0 = none */
+	bool is_dirty;	   /* something but the agent's cells changed */
 
 	/* The cursor after drawing: the agent's, or that of a view in which one types. */
 	bool is_cursor_visible;

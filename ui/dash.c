@@ -15,8 +15,8 @@ enum ui_style ui_did_style(unsigned did)
 {
 	static const enum ui_style style[] = {
 		[ZW_DID_ALLOW] = UI_STYLE_ALLOW, [ZW_DID_DENY] = UI_STYLE_DENY,
-		[ZW_DID_AUTO] = UI_STYLE_AUTO,   [ZW_DID_ASK] = UI_STYLE_ASK,
-		[ZW_DID_MISS] = UI_STYLE_MISS,   [ZW_DID_GONE] = UI_STYLE_AUTO,
+		[ZW_DID_AUTO] = UI_STYLE_AUTO,	 [ZW_DID_ASK] = UI_STYLE_ASK,
+		[ZW_DID_MISS] = UI_STYLE_MISS,	 [ZW_DID_GONE] = UI_STYLE_AUTO,
 		[ZW_DID_FAIL] = UI_STYLE_AUTO,
 	};
 
@@ -70,7 +70,7 @@ static void rows_add_asks(struct ui_rows *rows, const struct mdl_session *s, enu
 	const struct mdl_ask *a;
 
 	rows->n = 0;
-	TAILQ_FOREACH(a, &s->asks, link)
+	TAILQ_FOREACH (a, &s->asks, link)
 		if (a->kind == kind && (a->state == MDL_ASK_HELD || a->state == MDL_ASK_OPEN))
 			rows_add(rows, (struct ui_row){.ask = a});
 }
@@ -86,10 +86,10 @@ static void conn_rows(struct ui_rows *rows, const struct mdl_session *s)
 	const struct mdl_conn *c;
 
 	rows_add_asks(rows, s, POL_KIND_SITE);
-	TAILQ_FOREACH(c, &s->conns, link)
+	TAILQ_FOREACH (c, &s->conns, link)
 		if (is_live(c))
 			rows_add(rows, (struct ui_row){.conn = c});
-	TAILQ_FOREACH(c, &s->conns, link)
+	TAILQ_FOREACH (c, &s->conns, link)
 		if (!is_live(c) && c->did != ZW_DID_ASK)
 			rows_add(rows, (struct ui_row){.conn = c});
 }
@@ -99,7 +99,7 @@ static void sock_rows(struct ui_rows *rows, const struct mdl_session *s)
 	const struct mdl_sock *k;
 
 	rows_add_asks(rows, s, POL_KIND_SOCKET);
-	TAILQ_FOREACH(k, &s->socks, link)
+	TAILQ_FOREACH (k, &s->socks, link)
 		if (k->did != ZW_DID_ASK)
 			rows_add(rows, (struct ui_row){.sock = k});
 }
@@ -128,8 +128,9 @@ void dash_update(struct ui_core *core)
 	conn_rows(&core->list_rows[UI_FOCUS_CONNS], core->model);
 	sock_rows(&core->list_rows[UI_FOCUS_SOCKS], core->model);
 	for (int i = UI_FOCUS_CONNS; i <= UI_FOCUS_SOCKS; i++)
-		ui_list_update(&core->lists[i], core->list_rows[i].n, list_height(core, (enum ui_focus)i),
-			       dash_row_key, &core->list_rows[i]);
+		ui_list_update(&core->lists[i], core->list_rows[i].n,
+			       list_height(core, (enum ui_focus)i), dash_row_key,
+			       &core->list_rows[i]);
 }
 
 /* -- lists ------------------------------------------------------------------------------------- */
@@ -249,7 +250,8 @@ static void draw_conn_row(const struct draw_ctx *c, int row, const struct column
 		return;
 	bool has_bytes = m->did == ZW_DID_ALLOW;
 	draw_right(c, row, col->up, 6, UI_STYLE_TEXT, has_bytes ? ui_fmt_bytes(n, m->up_b) : "-");
-	draw_right(c, row, col->down, 6, UI_STYLE_TEXT, has_bytes ? ui_fmt_bytes(n, m->down_b) : "-");
+	draw_right(c, row, col->down, 6, UI_STYLE_TEXT,
+		   has_bytes ? ui_fmt_bytes(n, m->down_b) : "-");
 }
 
 /* The end of a path tells most: all of it, or its last two parts, or the last. */
@@ -320,7 +322,8 @@ static void draw_list(struct ui_core *core, const struct draw_ctx *c, enum ui_fo
 {
 	const struct ui_list *list = &core->lists[which];
 	const struct ui_rows *rows = &core->list_rows[which];
-	struct columns col = which == UI_FOCUS_CONNS ? conn_columns(c->cols) : sock_columns(c->cols);
+	struct columns col =
+		which == UI_FOCUS_CONNS ? conn_columns(c->cols) : sock_columns(c->cols);
 	int top = has_heads ? 1 : 0;
 
 	if (has_heads)
@@ -352,7 +355,8 @@ static void conns_title(struct ui_core *core, char *out, size_t size, int width)
 	const struct mdl_session *s = core->model;
 
 	if (width >= 43)
-		snprintf(out, size, "2 Connections  %ju live  %zu seen", (uintmax_t)s->n_live, s->n_conns);
+		snprintf(out, size, "2 Connections  %ju live  %zu seen", (uintmax_t)s->n_live,
+			 s->n_conns);
 	else
 		snprintf(out, size, "2 Network  %ju live", (uintmax_t)s->n_live);
 }
@@ -474,10 +478,10 @@ static bool newest_event(struct ui_core *core, char *out, size_t size)
 	const struct mdl_conn *c;
 	const struct mdl_sock *k;
 
-	TAILQ_FOREACH(c, &core->model->conns, link)
+	TAILQ_FOREACH (c, &core->model->conns, link)
 		if (!is_quiet(c->did))
 			break;
-	TAILQ_FOREACH(k, &core->model->socks, link)
+	TAILQ_FOREACH (k, &core->model->socks, link)
 		if (!is_quiet(k->did))
 			break;
 	if (c == NULL && k == NULL)
@@ -515,7 +519,8 @@ static bool selected_detail(struct ui_core *core, char *out, size_t size)
 	else
 		sock_event(out, size, r->sock);
 	size_t used = strlen(out);
-	snprintf(out + used, size - used, "   %s%s%s", reason, *reason != '\0' ? "   " : "", p->command);
+	snprintf(out + used, size - used, "   %s%s%s", reason, *reason != '\0' ? "   " : "",
+		 p->command);
 	return true;
 }
 
@@ -542,13 +547,15 @@ static void draw_event(struct ui_core *core, const struct draw_ctx *c, int row)
 
 static enum draw_line risk_line(enum pol_risk risk)
 {
-	return risk == POL_RISK_CRITICAL ? DRAW_HEAVY : risk == POL_RISK_HIGH ? DRAW_DOUBLE : DRAW_THIN;
+	return risk == POL_RISK_CRITICAL ? DRAW_HEAVY
+	       : risk == POL_RISK_HIGH	 ? DRAW_DOUBLE
+					 : DRAW_THIN;
 }
 
 static enum ui_style risk_line_style(enum pol_risk risk)
 {
 	return risk == POL_RISK_CRITICAL ? UI_STYLE_CRITICAL_LINE
-	       : risk == POL_RISK_HIGH   ? UI_STYLE_HIGH_LINE
+	       : risk == POL_RISK_HIGH	 ? UI_STYLE_HIGH_LINE
 					 : UI_STYLE_ASK;
 }
 
@@ -556,7 +563,8 @@ static void first_sentence(char *out, size_t size, const char *text)
 {
 	const char *end = strstr(text, ". ");
 
-	zw_span_cpy(out, size, end != NULL ? zw_span_n(text, (size_t)(end - text) + 1) : zw_span(text));
+	zw_span_cpy(out, size,
+		    end != NULL ? zw_span_n(text, (size_t)(end - text) + 1) : zw_span(text));
 }
 
 static int draw_wrapped(const struct draw_ctx *c, int row, int col, const char *text)
@@ -582,11 +590,13 @@ static void draw_band(struct ui_core *core, const struct draw_ctx *all, const st
 	snprintf(who, sizeof(who), "%.40s(%u) %.120s. If allowed: %.200s", mdl_proc_name(&a->proc),
 		 a->proc.pid, a->wants, means);
 	snprintf(held, sizeof(held),
-		 "Held: nothing happens until you answer. Your typing still goes to %.20s. Ctrl-] a to answer",
+		 "Held: nothing happens until you answer. Your typing still goes to %.20s. Ctrl-] "
+		 "a to answer",
 		 core->config.agent_name);
 	int left = 6 + (*risk != '\0' ? (int)strlen(risk) + 2 : 0), width = r->cols - left - 1;
 	int rows = 2 + draw_wrap_rows(who, width) + draw_wrap_rows(held, r->cols - 7);
-	struct draw_ctx c = draw_sub(all, r->top, r->left, rows < r->rows ? rows : r->rows, r->cols);
+	struct draw_ctx c =
+		draw_sub(all, r->top, r->left, rows < r->rows ? rows : r->rows, r->cols);
 	draw_clear(&c);
 	draw_hline(&c, 0, 0, c.cols, risk_line(a->risk), risk_line_style(a->risk));
 	draw_hline(&c, c.rows - 1, 0, c.cols, risk_line(a->risk), risk_line_style(a->risk));
@@ -741,7 +751,8 @@ static void add_waiting(struct ui_core *core, struct segments *s)
 		    a->risk >= POL_RISK_HIGH ? zw_risk_word(a->risk) : "", a->title,
 		    mdl_proc_name(&a->proc));
 	else
-		add(s, 1, style, "%zu WAITING %.*s", n, core->cols > 30 ? core->cols - 27 : 0, a->title);
+		add(s, 1, style, "%zu WAITING %.*s", n, core->cols > 30 ? core->cols - 27 : 0,
+		    a->title);
 }
 
 static void add_numbers(struct ui_core *core, struct segments *s)
@@ -767,9 +778,10 @@ static void add_hints(struct ui_core *core, struct segments *s)
 	else if (core->top != NULL || core->focus != UI_FOCUS_AGENT)
 		add(s, 2, UI_STYLE_KEY, is_wide ? "j k move   ? help   Esc back" : "Esc back");
 	else if (mdl_ask_first(core->model) != NULL)
-		add(s, 1, UI_STYLE_KEY, core->cols >= 100  ? "Ctrl-] a answer  Ctrl-] ? menu"
-					: core->cols >= 60 ? "Ctrl-] a answer"
-							   : "Ctrl-] a");
+		add(s, 1, UI_STYLE_KEY,
+		    core->cols >= 100  ? "Ctrl-] a answer  Ctrl-] ? menu"
+		    : core->cols >= 60 ? "Ctrl-] a answer"
+				       : "Ctrl-] a");
 	else
 		add(s, 4, UI_STYLE_KEY, "Ctrl-] ? menu");
 	if (s->n > n)
@@ -807,7 +819,8 @@ void dash_draw_status(struct ui_core *core, const struct draw_ctx *c)
 		return;
 	}
 	if (core->has_session && core->model->is_dangerous)
-		add(&s, 0, UI_STYLE_CRITICAL, c->cols >= 60 ? "DANGEROUS SOCKETS OPEN" : "DANGEROUS");
+		add(&s, 0, UI_STYLE_CRITICAL,
+		    c->cols >= 60 ? "DANGEROUS SOCKETS OPEN" : "DANGEROUS");
 	if (core->has_session)
 		add(&s, 3, UI_STYLE_STRONG, "%s", zw_mode_word(core->model->mode));
 	if (core->is_frozen)

@@ -11,14 +11,14 @@
 #include "src/base/vis.h"
 
 #define REPLACEMENT 0xfffdu
-#define VS16        0xfe0fu
-#define FLAG_A      0x1f1e6u
-#define FLAG_Z      0x1f1ffu
+#define VS16	    0xfe0fu
+#define FLAG_A	    0x1f1e6u
+#define FLAG_Z	    0x1f1ffu
 
 enum { DEFAULT = -1, RED = 1, GREEN = 2, YELLOW = 3, MAGENTA = 5, CYAN = 6, WHITE = 15 };
-#define BOLD      PANE_ATTR_BOLD
-#define DIM       PANE_ATTR_DIM
-#define REVERSE   PANE_ATTR_REVERSE
+#define BOLD	  PANE_ATTR_BOLD
+#define DIM	  PANE_ATTR_DIM
+#define REVERSE	  PANE_ATTR_REVERSE
 #define UNDERLINE (1 << 15) /* lives in its own field of a cell */
 
 static const struct {
@@ -235,7 +235,8 @@ int draw_text(const struct draw_ctx *c, int row, int col, enum ui_style style, c
 	return draw_span(c, row, col, style, zw_span(text));
 }
 
-int draw_textf(const struct draw_ctx *c, int row, int col, enum ui_style style, const char *fmt, ...)
+int draw_textf(const struct draw_ctx *c, int row, int col, enum ui_style style, const char *fmt,
+	       ...)
 {
 	char text[1024];
 	va_list ap;
@@ -345,12 +346,12 @@ int draw_wrap_rows(const char *text, int width)
 }
 
 static const uint32_t thin[] = {
-	[DRAW_H] = 0x2500,           [DRAW_V] = 0x2502,            [DRAW_TOP_LEFT] = 0x250c,
-	[DRAW_TOP_RIGHT] = 0x2510,   [DRAW_BOTTOM_LEFT] = 0x2514,  [DRAW_BOTTOM_RIGHT] = 0x2518,
-	[DRAW_TEE_DOWN] = 0x252c,    [DRAW_TEE_UP] = 0x2534,       [DRAW_TEE_RIGHT] = 0x251c,
+	[DRAW_H] = 0x2500,	   [DRAW_V] = 0x2502,		[DRAW_TOP_LEFT] = 0x250c,
+	[DRAW_TOP_RIGHT] = 0x2510, [DRAW_BOTTOM_LEFT] = 0x2514, [DRAW_BOTTOM_RIGHT] = 0x2518,
+	[DRAW_TEE_DOWN] = 0x252c,  [DRAW_TEE_UP] = 0x2534,	[DRAW_TEE_RIGHT] = 0x251c,
 };
 static const uint32_t doubled[] = {
-	[DRAW_H] = 0x2550,         [DRAW_V] = 0x2551,           [DRAW_TOP_LEFT] = 0x2554,
+	[DRAW_H] = 0x2550,	   [DRAW_V] = 0x2551,		[DRAW_TOP_LEFT] = 0x2554,
 	[DRAW_TOP_RIGHT] = 0x2557, [DRAW_BOTTOM_LEFT] = 0x255a, [DRAW_BOTTOM_RIGHT] = 0x255d,
 };
 
@@ -365,7 +366,8 @@ static uint32_t line_char(const struct draw_ctx *c, enum draw_line line, enum dr
 	return part == DRAW_V ? '|' : part == DRAW_H ? '-' : '+';
 }
 
-static void put_clipped(const struct draw_ctx *c, int row, int col, uint32_t cp, enum ui_style style)
+static void put_clipped(const struct draw_ctx *c, int row, int col, uint32_t cp,
+			enum ui_style style)
 {
 	if (has_row(c, row) && col >= 0 && col < c->cols)
 		put(c, row, col, cp, 1, style);
@@ -493,7 +495,8 @@ char *draw_row_text(const struct draw_grid *g, int row)
 	size_t used = 0, end = 0;
 
 	for (int col = 0; col < g->cols; col++) {
-		for (int i = 0; cell[col].width > 0 && i < PANE_CLUSTER_MAX && cell[col].cp[i] != 0; i++)
+		for (int i = 0; cell[col].width > 0 && i < PANE_CLUSTER_MAX && cell[col].cp[i] != 0;
+		     i++)
 			used += (size_t)zw_utf8_encode(text + used, cell[col].cp[i]);
 		if (cell[col].width > 0 && cell[col].cp[0] != ' ')
 			end = used;

@@ -69,8 +69,8 @@ void draw_clear_row(const struct draw_ctx *c, int row, enum ui_style style);
 
 /** Draws @text from @row, @col; what does not fit is cut off. Returns the column behind its end. */
 int draw_text(const struct draw_ctx *c, int row, int col, enum ui_style style, const char *text);
-int draw_textf(const struct draw_ctx *c, int row, int col, enum ui_style style, const char *fmt, ...)
-	__attribute__((format(printf, 5, 6)));
+int draw_textf(const struct draw_ctx *c, int row, int col, enum ui_style style, const char *fmt,
+	       ...) __attribute__((format(printf, 5, 6)));
 /** As draw_text in at most @width columns; ".." marks what was cut. Returns the columns used. */
 int draw_fit(const struct draw_ctx *c, int row, int col, int width, enum ui_style style,
 	     const char *text);
@@ -99,7 +99,8 @@ void draw_hline(const struct draw_ctx *c, int row, int col, int n, enum draw_lin
 void draw_vline(const struct draw_ctx *c, int row, int col, int n, enum draw_line line,
 		enum ui_style style);
 /** One joint of a thin line. */
-void draw_part(const struct draw_ctx *c, int row, int col, enum draw_part part, enum ui_style style);
+void draw_part(const struct draw_ctx *c, int row, int col, enum draw_part part,
+	       enum ui_style style);
 /** A frame around the whole context. */
 void draw_frame(const struct draw_ctx *c, enum draw_line line, enum ui_style style);
 

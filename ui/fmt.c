@@ -53,7 +53,8 @@ const char *ui_fmt_clock(char out[UI_FMT_MAX], int64_t us)
 
 const char *ui_fmt_day(char out[UI_FMT_MAX], int64_t us, int64_t now_us)
 {
-	struct tm tm = local(us), now = local(now_us), before = local(now_us - INT64_C(86400000000));
+	struct tm tm = local(us), now = local(now_us),
+		  before = local(now_us - INT64_C(86400000000));
 
 	if (tm.tm_year == now.tm_year && tm.tm_yday == now.tm_yday)
 		strftime(out, UI_FMT_MAX, "today %H:%M", &tm);

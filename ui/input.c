@@ -133,8 +133,8 @@ static struct ui_token numbered_key(int number, int shifted, unsigned mods, int 
 static struct ui_token tilde_key(const struct csi *c)
 {
 	static const uint32_t code[] = {
-		[1] = UI_KEY_HOME, [3] = UI_KEY_DELETE, [4] = UI_KEY_END,   [5] = UI_KEY_PGUP,
-		[6] = UI_KEY_PGDN, [7] = UI_KEY_HOME,   [8] = UI_KEY_END,   [24] = UI_KEY_F12,
+		[1] = UI_KEY_HOME, [3] = UI_KEY_DELETE, [4] = UI_KEY_END, [5] = UI_KEY_PGUP,
+		[6] = UI_KEY_PGDN, [7] = UI_KEY_HOME,	[8] = UI_KEY_END, [24] = UI_KEY_F12,
 	};
 	int number = c->p[0][0], event = c->p[1][1];
 	unsigned mods = csi_mods(c);
@@ -154,8 +154,8 @@ static uint32_t letter_code(char final)
 	static const struct {
 		char letter;
 		uint32_t code;
-	} letters[] = {{'A', UI_KEY_UP},   {'B', UI_KEY_DOWN}, {'C', UI_KEY_RIGHT},
-		       {'D', UI_KEY_LEFT}, {'H', UI_KEY_HOME}, {'F', UI_KEY_END},
+	} letters[] = {{'A', UI_KEY_UP},    {'B', UI_KEY_DOWN},	  {'C', UI_KEY_RIGHT},
+		       {'D', UI_KEY_LEFT},  {'H', UI_KEY_HOME},	  {'F', UI_KEY_END},
 		       {'M', UI_KEY_ENTER}, {'Z', UI_KEY_BACKTAB}};
 
 	for (size_t i = 0; i < sizeof(letters) / sizeof(letters[0]); i++)

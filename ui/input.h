@@ -42,15 +42,15 @@ struct ui_key {
 };
 
 enum ui_token_kind {
-	UI_TOKEN_TEXT,        /* typed bytes without ESC and prefix: ui_input_text_key() */
-	UI_TOKEN_KEY,         /* a sequence, named by .key */
-	UI_TOKEN_PREFIX,      /* zwatch's key */
+	UI_TOKEN_TEXT,	 /* typed bytes without ESC and prefix: ui_input_text_key() */
+	UI_TOKEN_KEY,	 /* a sequence, named by .key */
+	UI_TOKEN_PREFIX, /* zwatch's key */
 	UI_TOKEN_MOUSE,
 	UI_TOKEN_FOCUS,
 	UI_TOKEN_PASTE_BEGIN, /* the mark itself */
-	UI_TOKEN_PASTE,       /* bytes of a paste */
+	UI_TOKEN_PASTE,	      /* bytes of a paste */
 	UI_TOKEN_PASTE_END,
-	UI_TOKEN_REPLY,       /* the terminal's answer to a probe, or a key's release: nobody's input */
+	UI_TOKEN_REPLY, /* the terminal's answer to a probe, or a key's release: nobody's input */
 };
 
 enum ui_reply { UI_REPLY_OTHER, UI_REPLY_SYNC, UI_REPLY_KITTY, UI_REPLY_DA1 };
@@ -64,9 +64,9 @@ struct ui_token {
 		int button, row, col; /* button as xterm codes it; row and col from 0 */
 		bool is_release;
 	} mouse;
-	bool is_in;         /* FOCUS */
+	bool is_in;	    /* FOCUS */
 	enum ui_reply what; /* REPLY */
-	int value;          /* SYNC: 1 set, 2 reset, 0 and 4 no; KITTY: flags */
+	int value;	    /* SYNC: 1 set, 2 reset, 0 and 4 no; KITTY: flags */
 };
 
 #define UI_INPUT_HELD_MAX 64

@@ -3,7 +3,7 @@
 
 /* title, title of the lists, their bottom line, event row, status line */
 #define STACK_FRAME_ROWS 5
-#define SIDE_COLS_MIN    50
+#define SIDE_COLS_MIN	 50
 
 static int at_least(int n, int min)
 {
@@ -40,7 +40,8 @@ static void make_side(struct ui_rects *r, int rows, int cols)
 
 	if (cols - agent - 1 < SIDE_COLS_MIN - 1)
 		agent = cols - SIDE_COLS_MIN;
-	int left = agent + 1, width = cols - left, height = rows - 3, half = (height - 2) * 55 / 100;
+	int left = agent + 1, width = cols - left, height = rows - 3,
+	    half = (height - 2) * 55 / 100;
 	r->has_heads = true;
 	r->title = (struct ui_rect){0, 0, 1, cols};
 	r->agent = (struct ui_rect){1, 0, height, agent};

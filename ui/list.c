@@ -33,7 +33,8 @@ void ui_list_update(struct ui_list *l, size_t n, size_t height,
 	for (size_t i = 0; i < n; i++) {
 		if (key_of(i, arg) == l->key) {
 			/* The rows above the selected one stay where they are on screen. */
-			l->top = i >= l->sel ? l->top + (i - l->sel) : l->top - (l->sel - i < l->top ? l->sel - i : l->top);
+			l->top = i >= l->sel ? l->top + (i - l->sel)
+					     : l->top - (l->sel - i < l->top ? l->sel - i : l->top);
 			l->sel = i;
 			show_selected(l);
 			return;
@@ -51,8 +52,9 @@ bool ui_list_move(struct ui_list *l, enum ui_cmd cmd, uint64_t (*key_of)(size_t 
 		enum ui_cmd cmd;
 		int pages, halves, rows;
 	} moves[] = {
-		{UI_CMD_DOWN, 0, 0, 1},       {UI_CMD_UP, 0, 0, -1},      {UI_CMD_PAGE_DOWN, 1, 0, 0},
-		{UI_CMD_PAGE_UP, -1, 0, 0},   {UI_CMD_HALF_DOWN, 0, 1, 0}, {UI_CMD_HALF_UP, 0, -1, 0},
+		{UI_CMD_DOWN, 0, 0, 1},		{UI_CMD_UP, 0, 0, -1},
+		{UI_CMD_PAGE_DOWN, 1, 0, 0},	{UI_CMD_PAGE_UP, -1, 0, 0},
+		{UI_CMD_HALF_DOWN, 0, 1, 0},	{UI_CMD_HALF_UP, 0, -1, 0},
 		{UI_CMD_FIRST, 0, 0, -1000000}, {UI_CMD_LAST, 0, 0, 1000000},
 	};
 
@@ -60,8 +62,8 @@ bool ui_list_move(struct ui_list *l, enum ui_cmd cmd, uint64_t (*key_of)(size_t 
 		if (moves[i].cmd != cmd)
 			continue;
 		int64_t height = l->height > 1 ? (int64_t)l->height : 2;
-		int64_t to = (int64_t)l->sel + moves[i].pages * height + moves[i].halves * (height / 2) +
-			     moves[i].rows;
+		int64_t to = (int64_t)l->sel + moves[i].pages * height +
+			     moves[i].halves * (height / 2) + moves[i].rows;
 
 		if (to > (int64_t)l->n - 1)
 			to = (int64_t)l->n - 1;

@@ -12,9 +12,9 @@
 
 struct ui_list {
 	size_t n, sel, top; /* rows; selected; first on screen */
-	size_t height;      /* rows on screen */
-	uint64_t key;       /* of the selected row, 0 = none */
-	bool is_at_top;     /* the user stays with the newest row */
+	size_t height;	    /* rows on screen */
+	uint64_t key;	    /* of the selected row, 0 = none */
+	bool is_at_top;	    /* the user stays with the newest row */
 };
 
 /** New rows, or another height. @key_of gives a row's key, never 0. */

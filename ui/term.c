@@ -26,7 +26,7 @@
 #include "ui_entry.h"
 
 #define OUT_MAX_B      (8u << 20) /* a frame of the largest screen with a colour change per cell */
-#define READ_B         (64u << 10)
+#define READ_B	       (64u << 10)
 #define PAIR_SLOTS     (1u << 17)
 #define PAIRS_MAX      65535
 #define DIRECT_PALETTE 0x1000000 /* first number of the palette in the private entry */
@@ -41,13 +41,13 @@ struct pair_slot {
 struct ui_term {
 	struct zev_loop *loop; /* borrowed */
 	struct term_host host;
-	int fd;                /* own */
-	int borrowed_flags;    /* of a descriptor that is shared with the shell; -1 = own */
+	int fd;		    /* own */
+	int borrowed_flags; /* of a descriptor that is shared with the shell; -1 = own */
 	struct zev_io *io;
 	struct termios saved;
-	char *name;            /* TERM */
+	char *name; /* TERM */
 	bool has_colour, is_direct, has_curly, has_sync, has_kitty, is_probing;
-	int64_t probe_ms;      /* when the probes were sent */
+	int64_t probe_ms; /* when the probes were sent */
 
 	SCREEN *screen;
 	FILE *mem_out, *null_in;
@@ -146,7 +146,8 @@ static bool is_console(const struct ui_term *t)
 /* The bytes that undo everything that is in force now. */
 static void leave_text(const struct ui_term *t, char *out, size_t size)
 {
-	snprintf(out, size, "%s%s%s\033[m\033(B\033[?1l\033>%s\033[?1004l\033[?2004l%s\033[?1049l%s\033[?25h",
+	snprintf(out, size,
+		 "%s%s%s\033[m\033(B\033[?1l\033>%s\033[?1004l\033[?2004l%s\033[?1049l%s\033[?25h",
 		 t->has_sync ? "\033[?2026l" : "", t->modes.kitty != 0 ? "\033[<9u" : "",
 		 t->modes.modify_other_keys != 0 ? "\033[>4m" : "",
 		 t->modes.mouse != 0 ? "\033[?1003l\033[?1002l\033[?1000l\033[?1006l" : "",
@@ -379,18 +380,18 @@ static bool is_one_of(const char *word, const char *const *list)
 /* What the environment tells of the terminal. */
 static int look_at_env(struct ui_term *t)
 {
-	static const char *const direct[] = {"xterm-kitty", "foot", "alacritty", "wezterm",
+	static const char *const direct[] = {"xterm-kitty",   "foot",	 "alacritty", "wezterm",
 					     "xterm-ghostty", "contour", NULL};
-	static const char *const curly[] = {"xterm-kitty", "foot", "alacritty", "wezterm",
+	static const char *const curly[] = {"xterm-kitty",   "foot",	"alacritty", "wezterm",
 					    "xterm-ghostty", "contour", NULL};
 	const char *name = getenv("TERM"), *colour = getenv("COLORTERM");
 
 	if (name == NULL || *name == '\0' || strcmp(name, "dumb") == 0 || strchr(name, '/') != NULL)
 		return ZW_E_UNSUPPORTED;
 	t->name = zw_xstrdup(name);
-	t->is_direct = t->has_colour &&
-		       (is_one_of(name, direct) || zw_ends_with(name, "-direct") ||
-			(colour != NULL && (strcmp(colour, "truecolor") == 0 || strcmp(colour, "24bit") == 0)));
+	t->is_direct = t->has_colour && (is_one_of(name, direct) || zw_ends_with(name, "-direct") ||
+					 (colour != NULL && (strcmp(colour, "truecolor") == 0 ||
+							     strcmp(colour, "24bit") == 0)));
 	t->has_curly = is_one_of(name, curly);
 	/* An unknown name is not guessed at, whatever colours are promised. */
 	int err;
@@ -455,7 +456,8 @@ int term_new(struct zev_loop *loop, int tty_fd, bool has_colour, const struct te
 	struct ui_term *t = zw_xnew(struct ui_term);
 	int rows, cols;
 
-	*t = (struct ui_term){.loop = loop, .host = *host, .fd = -1, .borrowed_flags = -1, .mem_fd = -1};
+	*t = (struct ui_term){
+		.loop = loop, .host = *host, .fd = -1, .borrowed_flags = -1, .mem_fd = -1};
 	t->has_colour = has_colour;
 	zw_buf_init(&t->out, OUT_MAX_B);
 	t->pairs = zw_xcalloc(PAIR_SLOTS, sizeof(*t->pairs));

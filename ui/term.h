@@ -21,8 +21,8 @@ struct ui_term;
 /** Modes of the keyboard and mouse that are the agent's business while it has the keys. */
 struct term_modes {
 	bool cursor_keys, keypad;
-	int mouse;             /* 0, 1000, 1002 or 1003; reports come in SGR form where possible */
-	int kitty;             /* flags; only where the terminal speaks the protocol */
+	int mouse;	       /* 0, 1000, 1002 or 1003; reports come in SGR form where possible */
+	int kitty;	       /* flags; only where the terminal speaks the protocol */
 	int modify_other_keys; /* 0 to 3 */
 };
 

@@ -12,8 +12,8 @@
 #include "ui/history.h"
 #include "ui/term.h"
 
-#define FRAME_MS     16 /* between frames while much is going on: 60 a second */
-#define KEY_FRAME_MS 3  /* and while the user types */
+#define FRAME_MS      16 /* between frames while much is going on: 60 a second */
+#define KEY_FRAME_MS  3	 /* and while the user types */
 #define KEY_RECENT_MS 60
 
 struct ui {
@@ -346,7 +346,7 @@ int ui_history_run(struct zev_loop *loop, int tty_fd, const char *store_path, in
 	const struct ui_config config = {
 		.layout = UI_LAYOUT_COLLAPSED, .is_ascii = is_ascii, .has_colour = has_colour};
 
-	mdl_session_init(&model, "");
+	mdl_session_init(&model, getenv("HOME"));
 	run.ui = zw_xnew(struct ui);
 	run.ui->loop = loop;
 	run.ui->on_quit = on_history_quit;

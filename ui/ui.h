@@ -18,13 +18,13 @@ struct ui;
 
 /** What an answer was: kept with the record. */
 struct ui_answer {
-	uint64_t ask;             /* mdl_ask.id */
+	uint64_t ask;		  /* mdl_ask.id */
 	enum pol_verdict verdict; /* POL_ALLOW or POL_DENY */
-	unsigned scope;           /* ZW_SCOPE_* */
-	const char *note;         /* for the agent, "" = none; borrowed */
-	const char *key;          /* what was pressed: "n", "Enter", "y+docker"; borrowed */
-	const char *shown;        /* the question's text as it stood on screen; borrowed */
-	int64_t shown_ms;         /* how long */
+	unsigned scope;		  /* ZW_SCOPE_* */
+	const char *note;	  /* for the agent, "" = none; borrowed */
+	const char *key;	  /* what was pressed: "n", "Enter", "y+docker"; borrowed */
+	const char *shown;	  /* the question's text as it stood on screen; borrowed */
+	int64_t shown_ms;	  /* how long */
 };
 
 /** What the dashboard asks of zwatch. All are called from the loop; @arg is ui_host.arg. */
@@ -52,18 +52,18 @@ enum ui_layout { UI_LAYOUT_DASHBOARD, UI_LAYOUT_COLLAPSED };
 struct ui_config {
 	enum ui_layout layout;
 	bool is_ascii, has_colour, has_mouse;
-	int64_t arm_ms;             /* after the frame was written; 500 */
-	int64_t quiet_ms;           /* without a key; 300 */
+	int64_t arm_ms;		    /* after the frame was written; 500 */
+	int64_t quiet_ms;	    /* without a key; 300 */
 	const char *history_path;   /* of the store, for the history view; borrowed */
-	const char *agent_name;     /* shown in texts: "claude"; borrowed */
+	const char *agent_name;	    /* shown in texts: "claude"; borrowed */
 	const char *const *warning; /* lines for the first frame, NULL-terminated; may be NULL */
 };
 
 /** A frame of the agent, as pane_frame tells it. The grid is readable until frame_done. */
 struct ui_frame {
 	int rows, cols, cursor_row, cursor_col;
-	int cursor_shape;    /* DECSCUSR 0 to 6 */
-	uint32_t modes;      /* enum pane_mode */
+	int cursor_shape; /* DECSCUSR 0 to 6 */
+	uint32_t modes;	  /* enum pane_mode */
 	uint8_t kitty_flags, modify_other_keys;
 };
 

@@ -25,11 +25,11 @@ struct view_ask {
 	uint64_t id;
 	struct ui_ask ask;
 	int number, total; /* "ask 1 of 2", as it was when it opened: new ones do not change it */
-	bool is_cut; /* there is more to read: d */
+	bool is_cut;	   /* there is more to read: d */
 	bool has_details, is_clocked; /* is_clocked: its time stands while it is open */
-	int scroll, n_lines, height; /* of the text, as drawn last */
-	int64_t open_ms, left_ms;    /* left_ms: of the hold time */
-	char *shown;                 /* owned; the text as it stands on screen */
+	int scroll, n_lines, height;  /* of the text, as drawn last */
+	int64_t open_ms, left_ms;     /* left_ms: of the hold time */
+	char *shown;		      /* owned; the text as it stands on screen */
 	struct line line[LINES_MAX];
 };
 
@@ -66,7 +66,8 @@ static void lines_wrap(struct view_ask *v, int width, const char *label, int ind
 	while (draw_wrap_next(&rest, width - indent, &part)) {
 		zw_autofree char *one = zw_span_dup(part);
 
-		line_add(v, zw_xasprintf("%-*s%s", indent, is_first && indent > 0 ? label : "", one),
+		line_add(v,
+			 zw_xasprintf("%-*s%s", indent, is_first && indent > 0 ? label : "", one),
 			 is_first ? (int)strlen(label) : 0, style, is_must);
 		is_first = false;
 	}
@@ -85,16 +86,16 @@ static void fact(struct view_ask *v, int width, const char *label, const char *t
 
 static void who_text(char *out, size_t size, const struct mdl_proc *p)
 {
-	snprintf(out, size, "%s%s%s(%u)", p->chain, *p->chain != '\0' ? " > " : "", mdl_proc_name(p),
-		 p->pid);
+	snprintf(out, size, "%s%s%s(%u)", p->chain, *p->chain != '\0' ? " > " : "",
+		 mdl_proc_name(p), p->pid);
 }
 
 static void socket_text(char *out, size_t size, const struct mdl_ask *a)
 {
 	bool is_other = *a->asked != '\0' && strcmp(a->asked, a->target) != 0;
 
-	snprintf(out, size, "%s%s%s%s%s%s", is_other ? a->asked : "", is_other ? " -> " : "", a->target,
-		 *a->owner != '\0' ? " (" : "", a->owner, *a->owner != '\0' ? ")" : "");
+	snprintf(out, size, "%s%s%s%s%s%s", is_other ? a->asked : "", is_other ? " -> " : "",
+		 a->target, *a->owner != '\0' ? " (" : "", a->owner, *a->owner != '\0' ? ")" : "");
 }
 
 /* What is known, the most useful first: the last ones go when room is short. */
@@ -160,7 +161,8 @@ static void text_make(struct view_ask *v, const struct mdl_ask *a, int width, en
 	lines_wrap(v, width, "", 0, text, UI_STYLE_TEXT, true);
 	if (a->risk >= POL_RISK_HIGH && is_loose)
 		lines_wrap(v, width, "", 0,
-			   "One allow covers one connection, and one connection can carry many commands.",
+			   "One allow covers one connection, and one connection can carry many "
+			   "commands.",
 			   UI_STYLE_TEXT, false);
 	if (full == BARE)
 		return;
@@ -216,7 +218,8 @@ static int draw_key(const struct draw_ctx *c, int row, int col, int width, enum 
 	char name[8];
 	int end;
 
-	zw_span_cpy(name, sizeof(name), zw_span_n(ui_cmd_keys(cmd), strcspn(ui_cmd_keys(cmd), " ")));
+	zw_span_cpy(name, sizeof(name),
+		    zw_span_n(ui_cmd_keys(cmd), strcspn(ui_cmd_keys(cmd), " ")));
 	end = draw_text(c, row, col, UI_STYLE_KEY, name);
 	end += 1 + draw_fit(c, row, end + 2, width - 3, UI_STYLE_TEXT, ui_cmd_brief(cmd));
 	if (*then != '\0')
@@ -237,9 +240,11 @@ static void draw_keys_wide(struct view_ask *v, const struct draw_ctx *c, int row
 		draw_key(c, row, right, 24, UI_CMD_ALLOW_ONCE,
 			 second_step(v, false, then, sizeof(then)));
 	draw_key(c, row + 1, 2, right - 4, UI_CMD_DENY_SESSION, "");
-	draw_key(c, row + 1, right, 24, UI_CMD_ALLOW_SESSION, second_step(v, true, then, sizeof(then)));
+	draw_key(c, row + 1, right, 24, UI_CMD_ALLOW_SESSION,
+		 second_step(v, true, then, sizeof(then)));
 	draw_key(c, row + 2, 2, right - 4, UI_CMD_DENY_NOTE, is_roomy ? "for the agent" : "");
-	draw_text(c, row + 2, right, UI_STYLE_QUIET, "d details   f freeze agent   Esc answer later");
+	draw_text(c, row + 2, right, UI_STYLE_QUIET,
+		  "d details   f freeze agent   Esc answer later");
 }
 
 /* Two rows or one. */
@@ -256,7 +261,8 @@ static void draw_keys_narrow(struct view_ask *v, const struct draw_ctx *c, int r
 	if (v->ask.is_late)
 		once = "allow:";
 	if (risk >= POL_RISK_HIGH)
-		draw_textf(c, row + 1, 0, UI_STYLE_TEXT, "%s  s session, type %.20s", once, v->ask.word);
+		draw_textf(c, row + 1, 0, UI_STYLE_TEXT, "%s  s session, type %.20s", once,
+			   v->ask.word);
 	else
 		draw_textf(c, row + 1, 0, UI_STYLE_TEXT, "%s  s this session", once);
 }
@@ -267,19 +273,24 @@ static void prompt_text(struct view_ask *v, const struct mdl_ask *a, int width, 
 	bool is_once = v->ask.scope == ZW_SCOPE_ONCE;
 
 	if (v->ask.step == UI_ASK_CONFIRM)
-		snprintf(out, size, width < 56 ? "Enter allows %s once" : "Enter allows %s once, any other key goes back",
+		snprintf(out, size,
+			 width < 56 ? "Enter allows %s once"
+				    : "Enter allows %s once, any other key goes back",
 			 a->title);
 	else if (v->ask.step == UI_ASK_WORD && width < 76)
 		snprintf(out, size, "Type %s + Enter: ", v->ask.word);
 	else if (v->ask.step == UI_ASK_WORD)
-		snprintf(out, size, "Type %s and Enter to allow %s. Enter alone goes back: ", v->ask.word,
+		snprintf(out, size,
+			 "Type %s and Enter to allow %s. Enter alone goes back: ", v->ask.word,
 			 is_once ? "once" : "this session");
 	else if (v->ask.step == UI_ASK_NOTE)
 		zw_strlcpy(out, width < 56 ? "Note: " : "Deny, and tell the agent: ", size);
 	else if (width < 34)
 		zw_strlcpy(out, "y/N [N] ", size);
 	else
-		snprintf(out, size, draw_width(a->title) + 32 > width ? "Allow?  y/N  [N] " : "Allow %s?  y/N  [N] ",
+		snprintf(out, size,
+			 draw_width(a->title) + 32 > width ? "Allow?  y/N  [N] "
+							   : "Allow %s?  y/N  [N] ",
 			 a->title);
 }
 
@@ -302,7 +313,8 @@ static void hint_text(struct view_ask *v, char *out, size_t size)
 }
 
 /* The prompt with the cursor behind it, and what the last key came to. */
-static void draw_prompt(struct view_ask *v, const struct mdl_ask *a, const struct draw_ctx *c, int row)
+static void draw_prompt(struct view_ask *v, const struct mdl_ask *a, const struct draw_ctx *c,
+			int row)
 {
 	char prompt[512], hint[128];
 	int col;
@@ -325,13 +337,15 @@ static void draw_prompt(struct view_ask *v, const struct mdl_ask *a, const struc
 
 static enum draw_line frame_line(enum pol_risk risk)
 {
-	return risk == POL_RISK_CRITICAL ? DRAW_HEAVY : risk == POL_RISK_HIGH ? DRAW_DOUBLE : DRAW_THIN;
+	return risk == POL_RISK_CRITICAL ? DRAW_HEAVY
+	       : risk == POL_RISK_HIGH	 ? DRAW_DOUBLE
+					 : DRAW_THIN;
 }
 
 static enum ui_style frame_style(enum pol_risk risk)
 {
 	return risk == POL_RISK_CRITICAL ? UI_STYLE_CRITICAL_LINE
-	       : risk == POL_RISK_HIGH   ? UI_STYLE_HIGH_LINE
+	       : risk == POL_RISK_HIGH	 ? UI_STYLE_HIGH_LINE
 					 : UI_STYLE_LINE;
 }
 
@@ -349,7 +363,7 @@ static void clock_text(struct view_ask *v, const struct mdl_ask *a, char *out, s
 static void draw_head(struct view_ask *v, const struct mdl_ask *a, const struct draw_ctx *c)
 {
 	char clock[96], title[320];
-	const char *word = a->risk >= POL_RISK_HIGH ? zw_risk_word(a->risk)
+	const char *word = a->risk >= POL_RISK_HIGH   ? zw_risk_word(a->risk)
 			   : a->kind == POL_KIND_SITE ? "New site"
 						      : "Socket";
 
@@ -360,8 +374,8 @@ static void draw_head(struct view_ask *v, const struct mdl_ask *a, const struct 
 	else
 		draw_text(c, 0, c->cols - clock_w - 2, UI_STYLE_TEXT, clock);
 	snprintf(title, sizeof(title), " %s ", word);
-	int col = draw_text(c, 0, 2, a->risk >= POL_RISK_HIGH ? ui_risk_style(a->risk) : UI_STYLE_TITLE,
-			    title);
+	int col = draw_text(
+		c, 0, 2, a->risk >= POL_RISK_HIGH ? ui_risk_style(a->risk) : UI_STYLE_TITLE, title);
 	snprintf(title, sizeof(title), " %s ", a->title);
 	draw_fit(c, 0, col, c->cols - clock_w - col - 3, UI_STYLE_TITLE, title);
 }
@@ -411,7 +425,8 @@ static void draw_gone(const struct draw_ctx *c, const char *text)
 /* Rows around the text, by the room there is. */
 struct sheet {
 	bool is_framed, is_wide;
-	int above, keys, gap, bottom; /* blank above the text and below it; rows of keys; of the frame */
+	int above, keys, gap,
+		bottom; /* blank above the text and below it; rows of keys; of the frame */
 	int prompt_gap;
 };
 
@@ -462,7 +477,8 @@ static void ask_draw(struct view *view, const struct draw_ctx *all)
 
 	view->core->is_cursor_visible = false;
 	if (a == NULL || a->state == MDL_ASK_GONE || a->state == MDL_ASK_ANSWERED) {
-		draw_gone(all, "The program does not wait any more: it gave up or ended. Esc closes this.");
+		draw_gone(all, "The program does not wait any more: it gave up or ended. Esc "
+			       "closes this.");
 		return;
 	}
 	struct sheet s = sheet_of(a, all);
@@ -492,8 +508,9 @@ static void say_answer(struct ui_core *core, const struct mdl_ask *a, enum pol_v
 
 	if (n > 0)
 		snprintf(more, sizeof(more), "  %zu more: Ctrl-] a.", n);
-	ui_core_say(core, "%s %s%s: %.200s for %.40s(%u).%s", what, when, is_late ? ", from now on" : "",
-		    a->title, mdl_proc_name(&a->proc), a->proc.pid, more);
+	ui_core_say(core, "%s %s%s: %.200s for %.40s(%u).%s", what, when,
+		    is_late ? ", from now on" : "", a->title, mdl_proc_name(&a->proc), a->proc.pid,
+		    more);
 }
 
 static void give(struct view_ask *v, enum pol_verdict verdict)
@@ -637,7 +654,7 @@ static void count(struct view_ask *v, const struct mdl_session *s, const struct 
 	const struct mdl_ask *a;
 
 	v->number = v->total = 1;
-	TAILQ_FOREACH(a, &s->asks, link) {
+	TAILQ_FOREACH (a, &s->asks, link) {
 		if (a == me || (a->state != MDL_ASK_HELD && a->state != MDL_ASK_OPEN))
 			continue;
 		v->total++;

@@ -105,14 +105,14 @@ static enum ui_cmd help_cmd(struct view *view, enum ui_cmd cmd)
 {
 	struct view_help *v = (struct view_help *)view;
 	int page = v->height > 2 ? v->height - 2 : 1;
-	int by = cmd == UI_CMD_DOWN        ? 1
-		 : cmd == UI_CMD_UP        ? -1
+	int by = cmd == UI_CMD_DOWN	   ? 1
+		 : cmd == UI_CMD_UP	   ? -1
 		 : cmd == UI_CMD_PAGE_DOWN ? page
 		 : cmd == UI_CMD_PAGE_UP   ? -page
 		 : cmd == UI_CMD_HALF_DOWN ? page / 2
 		 : cmd == UI_CMD_HALF_UP   ? -page / 2
-		 : cmd == UI_CMD_LAST      ? LINES_MAX
-		 : cmd == UI_CMD_FIRST     ? -LINES_MAX
+		 : cmd == UI_CMD_LAST	   ? LINES_MAX
+		 : cmd == UI_CMD_FIRST	   ? -LINES_MAX
 					   : 0;
 
 	v->scroll = v->scroll + by > 0 ? v->scroll + by : 0;

@@ -11,7 +11,7 @@
 #include "ui/core.h"
 #include "ui/fmt.h"
 
-#define PAGE_N      200
+#define PAGE_N	    200
 #define PAGES_MAX   5000
 #define DETAIL_ROWS 5
 #define LINES_MAX   256
@@ -23,7 +23,7 @@ struct view_history {
 	struct aud_query *query; /* owned; NULL: it could not be opened */
 	int error;
 	enum level level, bottom; /* bottom: Esc leaves the view there */
-	struct ui_list list[2];   /* SESSIONS, EVENTS */
+	struct ui_list list[2];	  /* SESSIONS, EVENTS */
 
 	struct aud_session_page *spages; /* owned, newest first, as far as scrolled */
 	size_t n_spages, n_sessions;
@@ -34,7 +34,7 @@ struct view_history {
 	bool has_more_events;
 	struct aud_totals totals;
 
-	int scroll, n_lines; /* of one event's text */
+	int scroll, n_lines;   /* of one event's text */
 	char *line[LINES_MAX]; /* owned */
 };
 
@@ -169,6 +169,16 @@ static const char *shown(char *out, size_t size, struct zw_span s)
 	return out;
 }
 
+/* Folder of a session, with ~ for the home folder. Ownership: caller frees. */
+static char *folder_of(const struct view_history *v, const struct aud_session *s)
+{
+	char *text = NULL;
+	struct zw_span folder = s->project.len > 0 ? s->project : s->cwd;
+
+	mdl_set_path(v->view.core->model, &text, folder.p != NULL ? folder : zw_span(""));
+	return text;
+}
+
 static unsigned did_of(struct zw_span word)
 {
 	for (unsigned i = ZW_DID_ALLOW; i <= ZW_DID_FAIL; i++)
@@ -231,7 +241,7 @@ static struct session_columns session_columns(int width)
 {
 	struct session_columns c = {.started = 7, .end = width - 8};
 
-	c.n_counts = width >= 96 ? 6 : width >= 76 ? 4 : width >= 56 ? 3 : 0;
+	c.n_counts = width >= 112 ? 6 : width >= 92 ? 4 : width >= 56 ? 3 : 0;
 	c.counts = c.end - c.n_counts * 6 - 1;
 	c.length = c.counts - 8;
 	c.agent = width >= 56 ? 23 : 0;
@@ -266,9 +276,11 @@ static void draw_session_heads(const struct draw_ctx *c, const struct session_co
 	draw_text(c, 0, col->end, UI_STYLE_HEAD, "END");
 }
 
-static void draw_session(const struct draw_ctx *c, int row, const struct session_columns *col,
-			 const struct aud_session *s, int64_t now_us)
+static void draw_session(const struct view_history *v, const struct draw_ctx *c, int row,
+			 const struct session_columns *col, const struct aud_session *s,
+			 int64_t now_us)
 {
+	zw_autofree char *folder = folder_of(v, s);
 	char text[512];
 
 	draw_right(c, row, 1, 5, UI_STYLE_STRONG, number(text, s->id));
@@ -276,8 +288,7 @@ static void draw_session(const struct draw_ctx *c, int row, const struct session
 	if (col->agent > 0)
 		draw_fit(c, row, col->agent, 7, UI_STYLE_TEXT, shown(text, sizeof(text), s->agent));
 	if (col->project_w > 8)
-		draw_fit_end(c, row, col->project, col->project_w - 1, UI_STYLE_TEXT,
-			     shown(text, sizeof(text), s->project.len > 0 ? s->project : s->cwd));
+		draw_fit_end(c, row, col->project, col->project_w - 1, UI_STYLE_TEXT, folder);
 	length_text(text, sizeof(text), s);
 	draw_right(c, row, col->length, 7, UI_STYLE_TEXT, text);
 	for (int i = 0; i < col->n_counts; i++) {
@@ -286,7 +297,8 @@ static void draw_session(const struct draw_ctx *c, int row, const struct session
 			   i == 1 && s->n_deny > 0 ? UI_STYLE_DENY : UI_STYLE_TEXT, text);
 	}
 	end_text(text, sizeof(text), s);
-	draw_fit(c, row, col->end, 8, s->ended_us == AUD_UNKNOWN ? UI_STYLE_ALLOW : UI_STYLE_TEXT, text);
+	draw_fit(c, row, col->end, 8, s->ended_us == AUD_UNKNOWN ? UI_STYLE_ALLOW : UI_STYLE_TEXT,
+		 text);
 }
 
 static void draw_selection(struct view_history *v, const struct draw_ctx *c, int row)
@@ -307,7 +319,7 @@ static void draw_sessions(struct view_history *v, const struct draw_ctx *c)
 	for (size_t i = l->top; i < l->n && (int)(i - l->top) + 1 < c->rows; i++) {
 		int row = (int)(i - l->top) + 1;
 
-		draw_session(c, row, &col, session_at(v, i), now_us);
+		draw_session(v, c, row, &col, session_at(v, i), now_us);
 		if (i == l->sel)
 			draw_selection(v, c, row);
 	}
@@ -365,13 +377,17 @@ static void draw_event_row(const struct draw_ctx *c, int row, const struct aud_e
 	bool has_by = c->cols >= 60, has_proc = c->cols >= 76;
 	unsigned did = did_of(e->did);
 	char text[1200];
-	int by = c->cols - 11, proc = (has_by ? by : c->cols) - 15, right = has_proc ? proc : has_by ? by : c->cols;
+	int kind_w = has_by ? 9 : 0, what = 18 + kind_w;
+	int by = c->cols - 11, proc = (has_by ? by : c->cols) - 15,
+	    right = has_proc ? proc
+		    : has_by ? by
+			     : c->cols;
 
 	draw_text(c, row, 2, UI_STYLE_TEXT, ui_fmt_clock(text, e->t_us));
 	draw_fit(c, row, 11, 6, ui_did_style(did), did <= ZW_DID_FAIL ? ui_did_shown(did) : "-");
-	draw_fit(c, row, 18, 8, UI_STYLE_TEXT, shown(text, sizeof(text), e->kind));
+	draw_fit(c, row, 18, kind_w - 1, UI_STYLE_TEXT, shown(text, sizeof(text), e->kind));
 	target_text(text, sizeof(text), e);
-	draw_fit_end(c, row, 27, right - 28, UI_STYLE_TEXT, text);
+	draw_fit_end(c, row, what, right - what - 1, UI_STYLE_TEXT, text);
 	if (has_proc)
 		draw_fit(c, row, proc, 14, UI_STYLE_TEXT, proc_text(text, sizeof(text), e));
 	if (has_by)
@@ -382,8 +398,9 @@ static void draw_event_heads(const struct draw_ctx *c)
 {
 	draw_text(c, 0, 2, UI_STYLE_HEAD, "TIME");
 	draw_text(c, 0, 11, UI_STYLE_HEAD, "DID");
-	draw_text(c, 0, 18, UI_STYLE_HEAD, "KIND");
-	draw_text(c, 0, 27, UI_STYLE_HEAD, "WHAT");
+	if (c->cols >= 60)
+		draw_text(c, 0, 18, UI_STYLE_HEAD, "KIND");
+	draw_text(c, 0, c->cols >= 60 ? 27 : 18, UI_STYLE_HEAD, "WHAT");
 	if (c->cols >= 76)
 		draw_text(c, 0, c->cols - 26, UI_STYLE_HEAD, "WHO");
 	if (c->cols >= 60)
@@ -513,7 +530,7 @@ static void draw_one_event(struct view_history *v, const struct draw_ctx *c)
 
 static void title_text(struct view_history *v, char *out, size_t size)
 {
-	char text[256], day[UI_FMT_MAX];
+	char day[UI_FMT_MAX];
 
 	if (v->level == SESSIONS) {
 		snprintf(out, size, " Sessions  %lld ", (long long)v->totals.n_sessions);
@@ -524,8 +541,8 @@ static void title_text(struct view_history *v, char *out, size_t size)
 		return;
 	}
 	const struct aud_session *s = &v->now.rows[0];
-	shown(text, sizeof(text), s->project.len > 0 ? s->project : s->cwd);
-	snprintf(out, size, " Session %lld  %s  %s ", (long long)s->id, text,
+	zw_autofree char *folder = folder_of(v, s);
+	snprintf(out, size, " Session %lld  %s  %s ", (long long)s->id, folder,
 		 ui_fmt_day(day, s->started_us, zw_now_us()));
 }
 
@@ -536,12 +553,14 @@ static void sums_text(struct view_history *v, char *out, size_t size)
 
 	*out = '\0';
 	if (v->level == SESSIONS) {
-		snprintf(out, size, "%lld events in all. Newest first.", (long long)v->totals.n_events);
+		snprintf(out, size, "%lld events in all. Newest first.",
+			 (long long)v->totals.n_events);
 	} else if (v->now.n_rows > 0) {
 		const struct aud_session *s = &v->now.rows[0];
 
 		end_text(end, sizeof(end), s);
-		snprintf(out, size, "allow %lld   deny %lld   ask %lld   missed %lld   up %s   down %s   %s",
+		snprintf(out, size,
+			 "allow %lld   deny %lld   ask %lld   missed %lld   up %s   down %s   %s",
 			 (long long)s->n_allow, (long long)s->n_deny, (long long)s->n_ask,
 			 (long long)s->n_miss, bytes(up, s->up_b), bytes(down, s->down_b), end);
 	}
@@ -559,7 +578,8 @@ static void history_draw(struct view *view, const struct draw_ctx *c)
 	title_text(v, text, sizeof(text));
 	draw_fit(c, 0, 1, c->cols - 2, UI_STYLE_FOCUS, text);
 	if (v->error < 0) {
-		snprintf(text, sizeof(text), "The history cannot be read: %s.", zw_strerror(v->error));
+		snprintf(text, sizeof(text), "The history cannot be read: %s.",
+			 zw_strerror(v->error));
 		draw_fit(c, 2, 1, c->cols - 2, UI_STYLE_WARN, text);
 		return;
 	}

@@ -45,7 +45,8 @@ static void word_draw(struct view *view, const struct draw_ctx *c)
 		draw_text(&s, row++, 1, UI_STYLE_TEXT, one);
 	}
 	snprintf(prompt, sizeof(prompt),
-		 s.cols >= 76 ? "Type %s and Enter. Enter alone goes back: " : "Type %s + Enter: ", v->word);
+		 s.cols >= 76 ? "Type %s and Enter. Enter alone goes back: " : "Type %s + Enter: ",
+		 v->word);
 	int col = draw_text(&s, row, 1, UI_STYLE_STRONG, prompt);
 	col = draw_text(&s, row, col, UI_STYLE_TEXT, v->typed);
 	ui_core_cursor(view->core, &s, row, col);
@@ -61,8 +62,9 @@ static bool word_key(struct view *view, struct ui_key key)
 		view_pop(core);
 		fn(core);
 	} else if (key.code == UI_KEY_ENTER || key.code == UI_KEY_ESC) {
-		ui_core_say(core, v->len == 0 || key.code == UI_KEY_ESC ? "Nothing was done."
-									 : "Not the same. Nothing was done.");
+		ui_core_say(core, v->len == 0 || key.code == UI_KEY_ESC
+					  ? "Nothing was done."
+					  : "Not the same. Nothing was done.");
 		view_pop(core);
 	} else if (key.code == UI_KEY_BACKSPACE && v->len > 0) {
 		v->typed[--v->len] = '\0';
@@ -131,7 +133,8 @@ static void mode_draw(struct view *view, const struct draw_ctx *c)
 
 		draw_text(&s, 1 + i, 1, UI_STYLE_KEY, is_now ? ">" : " ");
 		draw_textf(&s, 1 + i, 3, UI_STYLE_KEY, "%d", i + 1);
-		draw_fit(&s, 1 + i, 6, s.cols - 7, is_now ? UI_STYLE_STRONG : UI_STYLE_TEXT, texts[i]);
+		draw_fit(&s, 1 + i, 6, s.cols - 7, is_now ? UI_STYLE_STRONG : UI_STYLE_TEXT,
+			 texts[i]);
 	}
 	draw_fit(&s, 5, 1, s.cols - 2, UI_STYLE_QUIET,
 		 s.cols >= 72 ? "Rules and your answers stay in force in every mode.  1 2 3 choose"

@@ -26,7 +26,7 @@ static void add_rows(struct view_wait *v, bool is_missed, enum pol_risk risk)
 {
 	const struct mdl_ask *a;
 
-	TAILQ_FOREACH(a, &v->view.core->model->asks, link) {
+	TAILQ_FOREACH (a, &v->view.core->model->asks, link) {
 		bool is_held = a->state == MDL_ASK_HELD || a->state == MDL_ASK_OPEN;
 
 		if (v->n < SHOWN_MAX && a->risk == risk &&
@@ -57,7 +57,8 @@ static void draw_row(struct view_wait *v, const struct draw_ctx *c, int row, siz
 {
 	const struct mdl_ask *a = v->row[i];
 	bool is_wide = c->cols >= 76;
-	int what = is_wide ? 21 : 16, state = c->cols - 7, times = state - 6, who_w = is_wide ? 20 : 0;
+	int what = is_wide ? 21 : 16, state = c->cols - 7, times = state - 6,
+	    who_w = is_wide ? 20 : 0;
 	char text[160];
 
 	draw_right(c, row, 1, 6, UI_STYLE_TEXT,
@@ -65,8 +66,8 @@ static void draw_row(struct view_wait *v, const struct draw_ctx *c, int row, siz
 	draw_text(c, row, 8, ui_risk_style(a->risk), zw_risk_word(a->risk));
 	if (is_wide)
 		draw_text(c, row, 17, UI_STYLE_TEXT, a->kind == POL_KIND_SITE ? "net" : "unix");
-	draw_fit(c, row, what + 1, (is_wide ? times - who_w - 2 : state) - what - 2, UI_STYLE_STRONG,
-		 a->title);
+	draw_fit(c, row, what + 1, (is_wide ? times - who_w - 2 : state) - what - 2,
+		 UI_STYLE_STRONG, a->title);
 	if (is_wide) {
 		snprintf(text, sizeof(text), "%.40s(%u)", mdl_proc_name(&a->proc), a->proc.pid);
 		draw_fit(c, row, times - who_w - 1, who_w, UI_STYLE_TEXT, text);
@@ -74,7 +75,8 @@ static void draw_row(struct view_wait *v, const struct draw_ctx *c, int row, siz
 		draw_right(c, row, times - 1, 5, UI_STYLE_TEXT, text);
 	}
 	bool is_missed = a->state == MDL_ASK_MISSED;
-	draw_fit(c, row, state, 6, is_missed ? UI_STYLE_MISS : UI_STYLE_ASK, is_missed ? "missed" : "held");
+	draw_fit(c, row, state, 6, is_missed ? UI_STYLE_MISS : UI_STYLE_ASK,
+		 is_missed ? "missed" : "held");
 	if (i == v->list.sel) {
 		draw_restyle(c, row, 0, c->cols, UI_STYLE_SELECT);
 		draw_text(c, row, 0, UI_STYLE_SELECT, ">");
@@ -113,15 +115,16 @@ static void draw_detail(const struct draw_ctx *c, const struct mdl_ask *a)
 	char text[1024];
 
 	draw_hline(c, 0, 0, c->cols, DRAW_THIN, UI_STYLE_LINE);
-	snprintf(text, sizeof(text), " %s%s%s(%u) ", a->proc.chain, *a->proc.chain != '\0' ? " > " : "",
-		 mdl_proc_name(&a->proc), a->proc.pid);
+	snprintf(text, sizeof(text), " %s%s%s(%u) ", a->proc.chain,
+		 *a->proc.chain != '\0' ? " > " : "", mdl_proc_name(&a->proc), a->proc.pid);
 	draw_fit(c, 0, 1, c->cols - 2, UI_STYLE_TITLE, text);
 	draw_fit(c, 1, 1, c->cols - 2, UI_STYLE_TEXT, a->proc.command);
 	snprintf(text, sizeof(text), "If you allow it: %.900s", a->consequence);
 	int row = draw_wrapped(c, 2, UI_STYLE_TEXT, text);
 	if (a->state == MDL_ASK_MISSED)
 		draw_wrapped(c, row, UI_STYLE_QUIET,
-			     "Nobody answered in time, so it was denied once. An answer now counts for the "
+			     "Nobody answered in time, so it was denied once. An answer now counts "
+			     "for the "
 			     "next try.");
 }
 
@@ -196,7 +199,8 @@ static void deny_selected(struct view_wait *v, enum ui_cmd cmd)
 		return;
 	if (a->state == MDL_ASK_MISSED)
 		is_session = true;
-	ui_core_say(v->view.core, "Denied %s: %.200s.", is_session ? "for this session" : "once", a->title);
+	ui_core_say(v->view.core, "Denied %s: %.200s.", is_session ? "for this session" : "once",
+		    a->title);
 	deny(v->view.core, a->id, is_session ? ZW_SCOPE_SESSION : ZW_SCOPE_ONCE,
 	     cmd == UI_CMD_WAIT_DENY_SESSION ? "N" : "n");
 }

@@ -49,7 +49,8 @@ static void on_input(void *arg, const void *bytes, size_t len)
 			zev_stop(d->loop); /* Ctrl-Q */
 		if (d->echo >= d->cols)
 			d->echo = 0;
-		d->grid->cell[d->rows - 1][d->echo++].cp[0] = b[i] >= ' ' && b[i] < 0x7f ? b[i] : '?';
+		d->grid->cell[d->rows - 1][d->echo++].cp[0] =
+			b[i] >= ' ' && b[i] < 0x7f ? b[i] : '?';
 		d->grid->dirty[d->rows - 1] = 1;
 	}
 	send_frame(d, 0);

@@ -47,14 +47,22 @@ static void add_conns(struct mdl_session *s)
 {
 	/* oldest first */
 	static const struct conn conns[] = {
-		{"localhost", 5432, ZW_DID_FAIL, ZW_BY_NATIVE, 0, 4720, "/usr/bin/node", 0, 0, 1, 1, false},
-		{"registry.npmjs.org", 443, ZW_DID_ALLOW, ZW_BY_RULE, 7, 4718, "/usr/bin/node", 2867, 1992294, 2, 9, false},
-		{"api.anthropic.com", 443, ZW_DID_ALLOW, ZW_BY_RULE, 1, 4502, "/usr/bin/claude", 9830, 72704, 3, 12, false},
-		{"registry.npmjs.org", 443, ZW_DID_ALLOW, ZW_BY_RULE, 7, 4719, "/usr/bin/node", 3174, 2306867, 5, 14, false},
-		{"sentry.example.net", 443, ZW_DID_DENY, ZW_BY_RULE, 9, 4720, "/usr/bin/node", 0, 0, 20, 20, true},
-		{"codeload.github.com", 443, ZW_DID_ALLOW, ZW_BY_USER, 0, 4733, "/usr/bin/git", 2048, 1153433, 25, 0, true},
-		{"registry.npmjs.org", 443, ZW_DID_ALLOW, ZW_BY_RULE, 7, 4720, "/usr/bin/node", 1228, 860160, 31, 0, false},
-		{"api.anthropic.com", 443, ZW_DID_ALLOW, ZW_BY_RULE, 1, 4502, "/usr/bin/claude", 90214, 421888, 40, 0, false},
+		{"localhost", 5432, ZW_DID_FAIL, ZW_BY_NATIVE, 0, 4720, "/usr/bin/node", 0, 0, 1, 1,
+		 false},
+		{"registry.npmjs.org", 443, ZW_DID_ALLOW, ZW_BY_RULE, 7, 4718, "/usr/bin/node",
+		 2867, 1992294, 2, 9, false},
+		{"api.anthropic.com", 443, ZW_DID_ALLOW, ZW_BY_RULE, 1, 4502, "/usr/bin/claude",
+		 9830, 72704, 3, 12, false},
+		{"registry.npmjs.org", 443, ZW_DID_ALLOW, ZW_BY_RULE, 7, 4719, "/usr/bin/node",
+		 3174, 2306867, 5, 14, false},
+		{"sentry.example.net", 443, ZW_DID_DENY, ZW_BY_RULE, 9, 4720, "/usr/bin/node", 0, 0,
+		 20, 20, true},
+		{"codeload.github.com", 443, ZW_DID_ALLOW, ZW_BY_USER, 0, 4733, "/usr/bin/git",
+		 2048, 1153433, 25, 0, true},
+		{"registry.npmjs.org", 443, ZW_DID_ALLOW, ZW_BY_RULE, 7, 4720, "/usr/bin/node",
+		 1228, 860160, 31, 0, false},
+		{"api.anthropic.com", 443, ZW_DID_ALLOW, ZW_BY_RULE, 1, 4502, "/usr/bin/claude",
+		 90214, 421888, 40, 0, false},
 	};
 
 	for (size_t i = 0; i < ZW_N_ELEMENTS(conns); i++) {
@@ -69,10 +77,13 @@ static void add_conns(struct mdl_session *s)
 		c->up_b = conns[i].up_b;
 		c->down_b = conns[i].down_b;
 		c->opened_us = START_US + conns[i].opened_s * INT64_C(1000000);
-		c->closed_us = conns[i].closed_s != 0 ? START_US + conns[i].closed_s * INT64_C(1000000) : 0;
+		c->closed_us = conns[i].closed_s != 0
+				       ? START_US + conns[i].closed_s * INT64_C(1000000)
+				       : 0;
 		c->is_new = conns[i].is_new;
 		c->n_times = 1;
-		proc(s, &c->proc, conns[i].pid, conns[i].exe, "prog|--flag", "4502 claude|4688 bash");
+		proc(s, &c->proc, conns[i].pid, conns[i].exe, "prog|--flag",
+		     "4502 claude|4688 bash");
 	}
 }
 
@@ -88,18 +99,24 @@ struct sock {
 static void add_socks(struct mdl_session *s)
 {
 	static const struct sock socks[] = {
-		{"/tmp/esbuild.sock", ZW_DID_AUTO, ZW_BY_INSIDE, POL_RISK_HARMLESS, 0, 4720, 1, "/usr/bin/node", 3},
-		{"/tmp/tsx-1000/4711.pipe", ZW_DID_AUTO, ZW_BY_INSIDE, POL_RISK_HARMLESS, 0, 4711, 1, "/usr/bin/node", 6},
-		{"/run/postgresql/.s.PGSQL.5432", ZW_DID_ALLOW, ZW_BY_RULE, POL_RISK_LOW, 7, 4740, 3, "/usr/bin/psql", 9},
-		{"/tmp/nx/d.sock", ZW_DID_AUTO, ZW_BY_INSIDE, POL_RISK_HARMLESS, 0, 4720, 31, "/usr/bin/node", 13},
-		{"/home/u/src/shop/node_modules/.cache/vite-4720.sock", ZW_DID_AUTO, ZW_BY_INSIDE, POL_RISK_HARMLESS, 0, 4720, 1, "/usr/bin/node", 18},
-		{"/run/user/1000/ssh-agent.sock", ZW_DID_DENY, ZW_BY_USER, POL_RISK_HIGH, 0, 4733, 1, "/usr/bin/git", 51},
+		{"/tmp/esbuild.sock", ZW_DID_AUTO, ZW_BY_INSIDE, POL_RISK_HARMLESS, 0, 4720, 1,
+		 "/usr/bin/node", 3},
+		{"/tmp/tsx-1000/4711.pipe", ZW_DID_AUTO, ZW_BY_INSIDE, POL_RISK_HARMLESS, 0, 4711,
+		 1, "/usr/bin/node", 6},
+		{"/run/postgresql/.s.PGSQL.5432", ZW_DID_ALLOW, ZW_BY_RULE, POL_RISK_LOW, 7, 4740,
+		 3, "/usr/bin/psql", 9},
+		{"/tmp/nx/d.sock", ZW_DID_AUTO, ZW_BY_INSIDE, POL_RISK_HARMLESS, 0, 4720, 31,
+		 "/usr/bin/node", 13},
+		{"/home/u/src/shop/node_modules/.cache/vite-4720.sock", ZW_DID_AUTO, ZW_BY_INSIDE,
+		 POL_RISK_HARMLESS, 0, 4720, 1, "/usr/bin/node", 18},
+		{"/run/user/1000/ssh-agent.sock", ZW_DID_DENY, ZW_BY_USER, POL_RISK_HIGH, 0, 4733,
+		 1, "/usr/bin/git", 51},
 	};
 
 	for (size_t i = 0; i < ZW_N_ELEMENTS(socks); i++) {
 		bool is_new;
-		struct mdl_sock *k =
-			mdl_sock_get(s, zw_span(socks[i].target), socks[i].pid, socks[i].did, &is_new);
+		struct mdl_sock *k = mdl_sock_get(s, zw_span(socks[i].target), socks[i].pid,
+						  socks[i].did, &is_new);
 
 		k->id = i + 1;
 		k->by = socks[i].by;
@@ -107,7 +124,8 @@ static void add_socks(struct mdl_session *s)
 		k->rule = socks[i].rule;
 		k->n_times = socks[i].n_times;
 		k->t_us = START_US + socks[i].t_s * INT64_C(1000000);
-		proc(s, &k->proc, socks[i].pid, socks[i].exe, "prog|--flag", "4502 claude|4688 bash");
+		proc(s, &k->proc, socks[i].pid, socks[i].exe, "prog|--flag",
+		     "4502 claude|4688 bash");
 	}
 }
 
@@ -129,8 +147,8 @@ void ui_model_fill(struct mdl_session *s)
 	add_socks(s);
 }
 
-static struct mdl_ask *ask(struct mdl_session *s, uint64_t id, enum pol_kind kind, enum pol_risk risk,
-			   int held_s, int hold_s)
+static struct mdl_ask *ask(struct mdl_session *s, uint64_t id, enum pol_kind kind,
+			   enum pol_risk risk, int held_s, int hold_s)
 {
 	struct mdl_ask *a = mdl_ask_new(s, id);
 
@@ -148,9 +166,9 @@ struct mdl_ask *ui_model_ask_docker(struct mdl_session *s, uint64_t id)
 	set(&a->class_name, "docker");
 	set(&a->title, "docker.sock");
 	set(&a->wants, "wants to talk to the Docker daemon");
-	set(&a->consequence,
-	    "the agent gets root on this machine. It can start a container that mounts your whole disk, "
-	    "read or change any file and leave the sandbox.");
+	set(&a->consequence, "the agent gets root on this machine. It can start a container that "
+			     "mounts your whole disk, "
+			     "read or change any file and leave the sandbox.");
 	set(&a->safer, "run it yourself in another terminal, and allow the agent localhost:5432");
 	set(&a->word, "docker");
 	set(&a->target, "/run/docker.sock");
@@ -158,7 +176,8 @@ struct mdl_ask *ui_model_ask_docker(struct mdl_session *s, uint64_t id)
 	set(&a->owner, "owner root:docker, mode 0660");
 	set(&a->answers, "dockerd(1187), running as root");
 	set(&a->before, "denied 9 times in session 39");
-	proc(s, &a->proc, 4711, "/usr/bin/docker", "docker|compose|up|-d|db", "4502 claude|4688 bash");
+	proc(s, &a->proc, 4711, "/usr/bin/docker", "docker|compose|up|-d|db",
+	     "4502 claude|4688 bash");
 	return a;
 }
 
@@ -169,9 +188,9 @@ struct mdl_ask *ui_model_ask_ssh(struct mdl_session *s, uint64_t id)
 	set(&a->class_name, "ssh-agent");
 	set(&a->title, "ssh-agent");
 	set(&a->wants, "wants to use your SSH keys");
-	set(&a->consequence,
-	    "it can log in as you wherever these keys work. It cannot copy the keys. It does not have to "
-	    "say which server.");
+	set(&a->consequence, "it can log in as you wherever these keys work. It cannot copy the "
+			     "keys. It does not have to "
+			     "say which server.");
 	set(&a->safer, "push it yourself, or load a key with ssh-add -c so that each use asks you");
 	set(&a->word, "ssh");
 	set(&a->target, "/run/user/1000/ssh-agent.sock");
@@ -221,9 +240,11 @@ void ui_model_grid(struct pane_grid *grid, int rows, int cols)
 	memset(grid, 0, sizeof(*grid));
 	grid->rows = (uint32_t)rows;
 	grid->cols = (uint32_t)cols;
-	int first = rows < (int)ZW_N_ELEMENTS(agent_text) ? (int)ZW_N_ELEMENTS(agent_text) - rows : 0;
+	int first =
+		rows < (int)ZW_N_ELEMENTS(agent_text) ? (int)ZW_N_ELEMENTS(agent_text) - rows : 0;
 	for (int row = 0; row < rows; row++) {
-		const char *text = row + first < (int)ZW_N_ELEMENTS(agent_text) ? agent_text[row + first] : "";
+		const char *text =
+			row + first < (int)ZW_N_ELEMENTS(agent_text) ? agent_text[row + first] : "";
 
 		grid->dirty[row] = 1;
 		for (int col = 0; col < cols; col++) {

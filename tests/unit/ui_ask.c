@@ -235,8 +235,10 @@ static void test_keys__all_others_do_nothing_and_say_so(void **state)
 	}
 	assert_int_equal(press(&a, 'A', T0 + 900000), UI_ASK_NOTHING);
 	assert_non_null(strstr(a.hint, "config.json"));
-	assert_int_equal(ui_ask_key(&a, (struct ui_key){'y', UI_MOD_CTRL}, T0 + 990000), UI_ASK_NOTHING);
-	assert_int_equal(ui_ask_key(&a, (struct ui_key){'y', UI_MOD_ALT}, T0 + 991000), UI_ASK_NOTHING);
+	assert_int_equal(ui_ask_key(&a, (struct ui_key){'y', UI_MOD_CTRL}, T0 + 990000),
+			 UI_ASK_NOTHING);
+	assert_int_equal(ui_ask_key(&a, (struct ui_key){'y', UI_MOD_ALT}, T0 + 991000),
+			 UI_ASK_NOTHING);
 }
 
 int main(void)

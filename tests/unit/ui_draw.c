@@ -68,8 +68,11 @@ static void test_text__controls_come_out_harmless(void **state)
 	struct draw_ctx c = screen(1, 20);
 
 	(void)state;
-	draw_text(&c, 0, 0, UI_STYLE_TEXT, "a\033[2J\n\xe2\x80\xae" "b\xff\xc2\x9b");
-	assert_row(0, "a\xef\xbf\xbd[2J\xef\xbf\xbd\xef\xbf\xbd" "b\xef\xbf\xbd\xef\xbf\xbd");
+	draw_text(&c, 0, 0, UI_STYLE_TEXT,
+		  "a\033[2J\n\xe2\x80\xae"
+		  "b\xff\xc2\x9b");
+	assert_row(0, "a\xef\xbf\xbd[2J\xef\xbf\xbd\xef\xbf\xbd"
+		      "b\xef\xbf\xbd\xef\xbf\xbd");
 	c.is_ascii = true;
 	draw_text(&c, 0, 0, UI_STYLE_TEXT, "\033\033\033\033\033\033\033\033\033\033");
 	assert_row(0, "??????????");
@@ -121,7 +124,8 @@ static void test_wrap__at_blanks_and_inside_long_words(void **state)
 	}
 	assert_false(draw_wrap_next(&text, 10, &line));
 	text = "\xe4\xbd\xa0";
-	assert_true(draw_wrap_next(&text, 1, &line)); /* wider than the line: it moves on all the same */
+	assert_true(draw_wrap_next(&text, 1,
+				   &line)); /* wider than the line: it moves on all the same */
 	assert_false(draw_wrap_next(&text, 1, &line));
 }
 
@@ -133,22 +137,30 @@ static struct pane_cell cell(uint32_t cp, uint32_t mark, int width)
 static void test_cells__hostile_ones_do_not_shift_the_row(void **state)
 {
 	const struct pane_cell cells[] = {
-		cell(0x1b, 0, 1),      cell(0x202e, 0, 1), /* controls */
-		cell(0x4f60, 0, 1),    /* wide, said to be narrow */
-		cell('a', 0, 2),       cell(0, 0, 0),      /* narrow, said to be wide */
-		cell(0x4f60, 0, 2),    cell('b', 0, 1),    /* wide without its right half */
-		cell(0, 0, 0),         /* a right half without its left */
-		cell(0x1f468, 0x200d, 2), cell(0, 0, 0),   /* a sequence with a joiner */
-		cell('e', 0x301, 1),   cell('z', 0, 77),
-		cell(0x1f1e9, 0x1f1ea, 2), cell(0, 0, 0),  /* a flag */
-		cell(0x4f60, 0, 2),    /* cut off at the edge */
+		cell(0x1b, 0, 1),
+		cell(0x202e, 0, 1), /* controls */
+		cell(0x4f60, 0, 1), /* wide, said to be narrow */
+		cell('a', 0, 2),
+		cell(0, 0, 0), /* narrow, said to be wide */
+		cell(0x4f60, 0, 2),
+		cell('b', 0, 1), /* wide without its right half */
+		cell(0, 0, 0),	 /* a right half without its left */
+		cell(0x1f468, 0x200d, 2),
+		cell(0, 0, 0), /* a sequence with a joiner */
+		cell('e', 0x301, 1),
+		cell('z', 0, 77),
+		cell(0x1f1e9, 0x1f1ea, 2),
+		cell(0, 0, 0),	    /* a flag */
+		cell(0x4f60, 0, 2), /* cut off at the edge */
 	};
 	struct draw_ctx c = screen(1, ZW_N_ELEMENTS(cells));
 
 	(void)state;
 	draw_cells(&c, 0, 0, cells, ZW_N_ELEMENTS(cells));
 	assert_columns();
-	assert_row(0, "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" "a  b \xf0\x9f\x91\xa8" "e\xcc\x81z"
+	assert_row(0, "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"
+		      "a  b \xf0\x9f\x91\xa8"
+		      "e\xcc\x81z"
 		      "\xf0\x9f\x87\xa9\xf0\x9f\x87\xaa");
 	draw_cells(&c, 0, 3, cells, 10000); /* a count that is too large is cut */
 	draw_cells(&c, 7, 0, cells, 3);
@@ -216,7 +228,8 @@ static void test_layout__every_size(void **state)
 				int pane_rows, pane_cols;
 
 				ui_layout_make((enum ui_layout)layout, rows, cols, &r);
-				ui_pane_size((enum ui_layout)layout, rows, cols, &pane_rows, &pane_cols);
+				ui_pane_size((enum ui_layout)layout, rows, cols, &pane_rows,
+					     &pane_cols);
 				assert_in_range(pane_rows, 1, rows > 1 ? rows - 1 : 1);
 				assert_in_range(pane_cols, 1, cols);
 				assert_int_equal(r.status.top, rows - 1);

@@ -42,8 +42,8 @@ static struct seen feed(const char *bytes)
 static void test_prefix__all_spellings(void **state)
 {
 	static const char *const prefixes[] = {
-		"\x1d", "\033[93;5u", "\033[93;5:1u", "\033[93;133u", "\033[27;5;93~", "\033[24~", "\033[24;1:1~",
-		"\033[93:125;5u",
+		"\x1d",		 "\033[93;5u", "\033[93;5:1u", "\033[93;133u",
+		"\033[27;5;93~", "\033[24~",   "\033[24;1:1~", "\033[93:125;5u",
 	};
 
 	(void)state;
@@ -68,7 +68,10 @@ static void test_prefix__after_half_a_sequence(void **state)
 {
 	(void)state;
 	assert_string_equal(feed("\033\x1d").kinds, "KP");
-	assert_string_equal(feed("\033[1;\x1d" "a").kinds, "KPT");
+	assert_string_equal(feed("\033[1;\x1d"
+				 "a")
+				    .kinds,
+			    "KPT");
 	assert_string_equal(feed("\033O\x1d").kinds, "KP");
 }
 
@@ -145,10 +148,18 @@ static void test_keys__names(void **state)
 		uint32_t code;
 		unsigned mods;
 	} keys[] = {
-		{"\033[A", UI_KEY_UP, 0},       {"\033OA", UI_KEY_UP, 0},      {"\033[1;5A", UI_KEY_UP, UI_MOD_CTRL},
-		{"\033[5~", UI_KEY_PGUP, 0},    {"\033[13u", UI_KEY_ENTER, 0}, {"\033[27;2;65~", 'A', 0},
-		{"\033[97;2u", 'A', 0},         {"\033[27u", UI_KEY_ESC, 0},   {"\033x", 'x', UI_MOD_ALT},
-		{"\033[97;1:3u", UI_KEY_NONE, 0}, {"\033[100;5u", 'd', UI_MOD_CTRL}, {"\033[Z", UI_KEY_BACKTAB, 0},
+		{"\033[A", UI_KEY_UP, 0},
+		{"\033OA", UI_KEY_UP, 0},
+		{"\033[1;5A", UI_KEY_UP, UI_MOD_CTRL},
+		{"\033[5~", UI_KEY_PGUP, 0},
+		{"\033[13u", UI_KEY_ENTER, 0},
+		{"\033[27;2;65~", 'A', 0},
+		{"\033[97;2u", 'A', 0},
+		{"\033[27u", UI_KEY_ESC, 0},
+		{"\033x", 'x', UI_MOD_ALT},
+		{"\033[97;1:3u", UI_KEY_NONE, 0},
+		{"\033[100;5u", 'd', UI_MOD_CTRL},
+		{"\033[Z", UI_KEY_BACKTAB, 0},
 	};
 
 	(void)state;

@@ -62,7 +62,8 @@ static void test_P1_held__all_keys_go_to_the_agent(void **state)
 	docker_arrives(1);
 	srand(1);
 	for (size_t i = 0; i < sizeof(bytes); i++) {
-		bytes[i] = i % 3 == 0 ? some[(size_t)rand() % (sizeof(some) - 1)] : (char)(' ' + rand() % 95);
+		bytes[i] = i % 3 == 0 ? some[(size_t)rand() % (sizeof(some) - 1)]
+				      : (char)(' ' + rand() % 95);
 		ui_fake_type_n(&f, &bytes[i], 1);
 		f.now_ms += 37;
 	}
@@ -93,7 +94,9 @@ static void test_prefix__never_reaches_the_agent_but_doubled(void **state)
 	ui_fake_type(&f, "a" PREFIX "\033b"); /* prefix, Alt-b: no command */
 	assert_input("a", 1);
 	ui_fake_type(&f, PREFIX PREFIX "c");
-	assert_input("\x1d" "c", 2);
+	assert_input("\x1d"
+		     "c",
+		     2);
 	ui_fake_type(&f, PREFIX "Kd");
 	assert_input("d", 1);
 	assert_true(ui_fake_shows(&f, "Ctrl-] K is not a command"));
@@ -163,7 +166,8 @@ static void test_P2_mouse__does_not_answer(void **state)
 	open_question();
 	for (int row = 1; row <= 30; row++) {
 		for (int col = 1; col <= 100; col += 3) {
-			snprintf(report, sizeof(report), "\033[<0;%d;%dM\033[<0;%d;%dm", col, row, col, row);
+			snprintf(report, sizeof(report), "\033[<0;%d;%dM\033[<0;%d;%dm", col, row,
+				 col, row);
 			ui_fake_type(&f, report);
 		}
 	}
@@ -210,7 +214,8 @@ static void test_critical__word_allows(void **state)
 	open_question();
 	assert_int_equal(f.opened, 7);
 	ui_fake_type(&f, "y");
-	ui_fake_type(&f, "docke\x7f" "er\r");
+	ui_fake_type(&f, "docke\x7f"
+			 "er\r");
 	assert_int_equal(f.n_answers, 1);
 	assert_int_equal(f.answer.ask, 7);
 	assert_int_equal(f.answer.verdict, POL_ALLOW);
@@ -510,7 +515,8 @@ static void test_P11_names__shown_escaped(void **state)
 	struct mdl_ask *a = ui_model_ask_docker(&f.model, 1);
 
 	(void)state;
-	hostile(&a->proc.exe, "/tmp/a\033[2J\xe2\x80\xae" "b");
+	hostile(&a->proc.exe, "/tmp/a\033[2J\xe2\x80\xae"
+			      "b");
 	hostile(&a->title, "x\ny\033]0;evil\007");
 	hostile(&f.model.project, "~/src\nshop");
 	hostile(&f.model.title, "%s%n\033[31m");

@@ -91,7 +91,8 @@ static void on_ask_open(void *arg, uint64_t ask, bool is_open)
 
 static void frame(uint32_t modes)
 {
-	struct ui_frame f = {.rows = r.rows, .cols = r.cols, .modes = modes | PANE_MODE_CURSOR_VISIBLE};
+	struct ui_frame f = {
+		.rows = r.rows, .cols = r.cols, .modes = modes | PANE_MODE_CURSOR_VISIBLE};
 
 	r.grid->rows = (uint32_t)r.rows;
 	r.grid->cols = (uint32_t)r.cols;
@@ -151,7 +152,8 @@ static int stop(void **state)
 
 static bool sent(const char *bytes)
 {
-	return r.out.len > 0 && memmem(zw_buf_head(&r.out), r.out.len, bytes, strlen(bytes)) != NULL;
+	return r.out.len > 0 &&
+	       memmem(zw_buf_head(&r.out), r.out.len, bytes, strlen(bytes)) != NULL;
 }
 
 static void forget(void)
@@ -192,7 +194,8 @@ static void test_Z107_term__unknown_is_refused(void **state)
 
 static void test_Z107_term__known_ones_draw(void **state)
 {
-	static const char *const good[] = {"xterm", "linux", "vt100", "screen-256color", "tmux-256color"};
+	static const char *const good[] = {"xterm", "linux", "vt100", "screen-256color",
+					   "tmux-256color"};
 
 	(void)state;
 	for (size_t i = 0; i < ZW_N_ELEMENTS(good); i++) {
@@ -279,7 +282,8 @@ static void test_modes__mirrored(void **state)
 	forget();
 	ui_model_ask_docker(&r.model, 1);
 	ui_changed(r.ui, MDL_CHANGED_ASKS);
-	type("\x1d" "a");
+	type("\x1d"
+	     "a");
 	assert_true(sent("\033[?1l"));
 	assert_true(sent("\033[?1002l"));
 	forget();
@@ -309,8 +313,8 @@ static void test_sync__only_where_the_terminal_said_so(void **state)
 /* Whatever the cells hold, the terminal gets ncurses' sequences and printable text. */
 static void test_Z099_cells__nothing_unlisted_reaches_the_terminal(void **state)
 {
-	static const uint32_t evil[] = {0x1b, 0x9b, 0x9d, 0x07, 0x0a, 0x202e, 0x200b, 0xfeff, 0xd800, 0x110000,
-					0xffffffff, 0xe0041};
+	static const uint32_t evil[] = {0x1b,	0x9b,	0x9d,	0x07,	  0x0a,	      0x202e,
+					0x200b, 0xfeff, 0xd800, 0x110000, 0xffffffff, 0xe0041};
 
 	(void)state;
 	assert_int_equal(open_ui(), 0);
@@ -329,7 +333,8 @@ static void test_Z099_cells__nothing_unlisted_reaches_the_terminal(void **state)
 	assert_true(r.out.len > 0);
 	const uint8_t *p = zw_buf_head(&r.out);
 	for (size_t i = 0; i < r.out.len; i++) {
-		assert_true(p[i] >= 0x20 || p[i] == 0x1b || p[i] == '\r' || p[i] == '\n' || p[i] == '\b');
+		assert_true(p[i] >= 0x20 || p[i] == 0x1b || p[i] == '\r' || p[i] == '\n' ||
+			    p[i] == '\b');
 		if (p[i] == 0x1b && i + 1 < r.out.len)
 			assert_non_null(memchr("[(=>", p[i + 1], 4));
 		if (p[i] == 0xc2 && i + 1 < r.out.len)
@@ -341,8 +346,10 @@ static void test_Z099_cells__nothing_unlisted_reaches_the_terminal(void **state)
 static void test_colour__true_or_the_nearest(void **state)
 {
 	(void)state;
-	r.grid->cell[0][0] = (struct pane_cell){
-		.cp = {'Q'}, .width = 1, .fg = PANE_COLOUR_RGB | 0x010203, .bg = PANE_COLOUR_INDEX | 200};
+	r.grid->cell[0][0] = (struct pane_cell){.cp = {'Q'},
+						.width = 1,
+						.fg = PANE_COLOUR_RGB | 0x010203,
+						.bg = PANE_COLOUR_INDEX | 200};
 	r.grid->cell[0][1] = (struct pane_cell){
 		.cp = {'S'}, .width = 1, .attrs = PANE_ATTR_STRIKE, .underline = PANE_UL_DOUBLE};
 	assert_int_equal(open_ui(), 0);
@@ -377,8 +384,11 @@ static void test_colour__more_pairs_than_there_are(void **state)
 	assert_int_equal(open_ui(), 0);
 	for (int pass = 0; pass < 50; pass++) {
 		for (int i = 0; i < 1600; i++)
-			r.grid->cell[i / 100][i % 100] = (struct pane_cell){
-				.cp = {'x'}, .width = 1, .fg = PANE_COLOUR_RGB | n++, .bg = PANE_COLOUR_RGB | n};
+			r.grid->cell[i / 100][i % 100] =
+				(struct pane_cell){.cp = {'x'},
+						   .width = 1,
+						   .fg = PANE_COLOUR_RGB | n++,
+						   .bg = PANE_COLOUR_RGB | n};
 		frame(0);
 		for (int i = 0; i < 100 && r.n_frames_done <= pass; i++)
 			run_ms(10);
@@ -443,7 +453,8 @@ static void test_resize__draws_the_new_size(void **state)
 	run_ms(60);
 	assert_int_equal(r.cols, 100);
 	for (int i = 0; i < 8; i++) {
-		static const unsigned short sizes[][2] = {{24, 80}, {5, 20}, {1, 1}, {2, 300}, {100, 300}, {30, 100}};
+		static const unsigned short sizes[][2] = {{24, 80}, {5, 20},	{1, 1},
+							  {2, 300}, {100, 300}, {30, 100}};
 
 		ws.ws_row = sizes[i % 6][0];
 		ws.ws_col = sizes[i % 6][1];

@@ -187,18 +187,23 @@ static void test_P10_last_line__is_always_zwatchs(void **state)
 /* -- the consequence --------------------------------------------------------------------------- */
 
 static const char *const consequences[] = {
-	"the agent gets root on this machine. It can start a container that mounts your whole disk, read or "
+	"the agent gets root on this machine. It can start a container that mounts your whole "
+	"disk, read or "
 	"change any file and leave the sandbox.",
-	"the agent leaves the sandbox: it can ask your desktop to start any program as you, read your "
+	"the agent leaves the sandbox: it can ask your desktop to start any program as you, read "
+	"your "
 	"password store if it is open, and use your notifications.",
 	"the agent gets root on this machine through a virtual machine or container it starts.",
 	"it can read every key you type and type into every window, also outside the sandbox.",
 	"it can open windows, see the clipboard while it has focus, and with some compositors take "
 	"screenshots.",
-	"zwatch does not know this one. Whatever some-daemon-with-a-long-name does for its clients, it would "
+	"zwatch does not know this one. Whatever some-daemon-with-a-long-name does for its "
+	"clients, it would "
 	"do for the agent.",
-	"a text that nobody would write, but that is here to be longer than the smallest screens hold: one "
-	"two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+	"a text that nobody would write, but that is here to be longer than the smallest screens "
+	"hold: one "
+	"two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+	"sixteen "
 	"seventeen eighteen nineteen twenty and the end.",
 };
 
@@ -257,7 +262,8 @@ static void test_consequence__readable_in_one_look_at_40x12(void **state)
 
 static void test_consequence__readable_everywhere(void **state)
 {
-	static const int sizes[][2] = {{5, 20}, {6, 24}, {8, 30}, {12, 40}, {16, 60}, {24, 80}, {30, 100}};
+	static const int sizes[][2] = {{5, 20},	 {6, 24},  {8, 30},  {12, 40},
+				       {16, 60}, {24, 80}, {30, 100}};
 
 	(void)state;
 	for (size_t i = 0; i < ZW_N_ELEMENTS(consequences); i++)
@@ -282,7 +288,8 @@ static void test_P9_words__without_colour(void **state)
 	assert_true(ui_fake_shows(&f, "auto"));
 	for (int i = 0; i < f.screen.rows * f.screen.cols; i++)
 		if (f.screen.cell[i].fg != PANE_COLOUR_DEFAULT)
-			assert_int_equal(f.screen.cell[i].fg, PANE_COLOUR_RGB | 0xd77757); /* the agent's own */
+			assert_int_equal(f.screen.cell[i].fg,
+					 PANE_COLOUR_RGB | 0xd77757); /* the agent's own */
 	ui_fake_fini(&f);
 }
 
@@ -332,7 +339,8 @@ static void test_big__full_lists_scroll(void **state)
 	struct mdl_conn *c = mdl_conn_get(&f.model, 99999, &is_new);
 	c->did = ZW_DID_DENY;
 	ui_fake_wait(&f, 1);
-	assert_int_equal(f.core.lists[UI_FOCUS_CONNS].key, key); /* the selection stays on its row */
+	assert_int_equal(f.core.lists[UI_FOCUS_CONNS].key,
+			 key); /* the selection stays on its row */
 	ui_fake_type(&f, "g");
 	assert_int_equal(f.core.lists[UI_FOCUS_CONNS].sel, 0);
 	ui_fake_fini(&f);
