@@ -34,7 +34,7 @@ size_t sb_failure_text(const struct sb_failure *f, char *dst, size_t size);
 /** What may help, one or more sentences; "" when nothing is known. Static storage. */
 const char *sb_failure_hint(const struct sb_failure *f);
 
-/** Exit status that zwatch ends with: 127 program not found, 126 found but not startable, else 3. */
+/** Exit status that zwatch ends with: 127 program not found, 126 not startable, else 3. */
 int sb_failure_exit(const struct sb_failure *f);
 
 #endif

@@ -587,7 +587,7 @@ void sb_session_kill(struct sb_session *s)
 
 	if (s->bwrap_pid == 0)
 		return;
-	/* Pid 1 takes everything inside with it; bwrap alone would too, as its child's PDEATHSIG. */
+	/* Pid 1 takes everything inside with it; bwrap alone would too, by PDEATHSIG. */
 	if (s->init_pidfd >= 0)
 		syscall(SYS_pidfd_send_signal, s->init_pidfd, SIGKILL, NULL, 0);
 	kill(s->bwrap_pid, SIGKILL);

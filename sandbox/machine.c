@@ -91,8 +91,8 @@ static struct sb_check check_kernel(void)
 
 /* -- user namespaces --------------------------------------------------------------------------- */
 
-/* AppArmor's restriction lets unshare() pass and takes the rights away: so something that needs them
- * is tried. */
+/* AppArmor's restriction lets unshare() pass and takes the rights away: so something that needs
+ * them is tried. */
 static int try_userns(void)
 {
 	char map[64];

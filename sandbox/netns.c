@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The child that joins the sandbox's network and makes the sockets. Facts behind it: bwrap's pid 1
- * sits in a second user namespace, so nobody inside has power over the network namespace; its owner,
- * which NS_GET_USERNS finds, is joined from outside. */
+ * sits in a second user namespace, so nobody inside has power over the network namespace; its
+ * owner, which NS_GET_USERNS finds, is joined from outside. */
 #include "sandbox/netns.h"
 
 #include <arpa/inet.h>

@@ -12,7 +12,7 @@
 
 #include "sandbox/failure.h"
 
-#define SB_NET_ADDR		0xc613fffeu /* 198.19.255.254, host order: zwatch's own address inside */
+#define SB_NET_ADDR		0xc613fffeu /* 198.19.255.254, host order: zwatch's, inside */
 #define SB_NET_FAKE		0xc6120000u /* 198.18.0.0: fake addresses of names, host order */
 #define SB_NET_FAKE_BITS	15
 #define SB_NET_HTTP_PORT	3128

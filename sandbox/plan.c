@@ -196,8 +196,8 @@ int sb_plan_args(const struct sb_plan *p, const struct sb_layout *l, const struc
 	add_bind(&a, "--ro-bind", "/");
 	add2(&a, "--dev", "/dev");
 	add2(&a, "--proc", "/proc");
-	/* Root owns /proc/sys by its number, capabilities or not: kernel.core_pattern would be a way
-	 * out. Others are refused by the kernel, and keep /proc/self/comm and its like writable. */
+	/* Root owns /proc/sys by its number, capabilities or not: kernel.core_pattern would be a
+	 * way out. Others are refused by the kernel, and keep /proc/self/comm and its like writable. */
 	if (p->uid == 0)
 		add2(&a, "--remount-ro", "/proc");
 	add_places(&a, l, fds);

@@ -31,14 +31,16 @@
 #define SELF		0xfffffffe		 /* no process has this id */
 #define NOTIF_SET_FLAGS SECCOMP_IOW(4, uint64_t) /* since 6.6 */
 
+#define DIE SECCOMP_RET_KILL_PROCESS
+
 static const struct row {
 	unsigned roles;
 	struct sb_rule rule;
 } rows[] = {
-#define SB_MAY(roles, call)	       {(roles), {__NR_##call, {SB_ANY, SB_ANY}, SECCOMP_RET_ALLOW}},
-#define SB_MAY_IF(roles, call, c1, c2) {(roles), {__NR_##call, {c1, c2}, SECCOMP_RET_ALLOW}},
 #define SB_GIVES(roles, call, action)  {(roles), {__NR_##call, {SB_ANY, SB_ANY}, (action)}},
-#define SB_DIES(call)		       {ALL, {__NR_##call, {SB_ANY, SB_ANY}, SECCOMP_RET_KILL_PROCESS}},
+#define SB_MAY(roles, call)	       SB_GIVES(roles, call, SECCOMP_RET_ALLOW)
+#define SB_MAY_IF(roles, call, c1, c2) {(roles), {__NR_##call, {c1, c2}, SECCOMP_RET_ALLOW}},
+#define SB_DIES(call)		       SB_GIVES(ALL, call, DIE)
 #include "sandbox/role.def"
 };
 

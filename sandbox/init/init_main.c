@@ -65,8 +65,9 @@ int main(int argc, char **argv)
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		init_fail(conf.head.ctl, SB_STAGE_INIT_FILTER, errno, "no_new_privs");
 	say_hello(conf.head.ctl);
-	/* On one memory with pid 1 until its exec: a fork's copies would cost more than all the rest,
-	 * and nothing of the agent's runs before. Descriptors, filters and Landlock are each one's own. */
+	/* On one memory with pid 1 until its exec: a fork's copies would cost more than all the
+	 * rest, and nothing of the agent's runs before. Descriptors, filters and Landlock are each
+	 * one's own. */
 	struct stage stage = {&conf, argv + 2};
 	char *stack = mmap(NULL, STACK_B, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * What zwatch and zwatch-init say to each other. Both are of one build, so these are plain structs.
  *
- * zwatch-init gets one argument, the number of a memfd with `struct sb_conf` and what follows it, and
- * behind it the agent's argv. It speaks over a seqpacket socket, in this order:
+ * zwatch-init gets one argument, the number of a memfd with `struct sb_conf` and what follows it,
+ * and behind it the agent's argv. It speaks over a seqpacket socket, in this order:
  *   HELLO    from pid 1; its pid comes by SCM_CREDENTIALS
  *   READY    from the stage that becomes the agent; with the seccomp listener and, if wanted, the
  *            master of its terminal by SCM_RIGHTS
@@ -19,8 +19,8 @@
 
 #define SB_CONF_MAGIC 0x7a776901u /* "zwi", version */
 
-/** Head of the memfd; behind it, in this order and without gaps: filter, environment, socket folders,
- * start folder. */
+/** Head of the memfd; behind it, in this order and without gaps: filter, environment, socket
+ * folders, start folder. */
 struct sb_conf {
 	uint32_t magic;
 	int32_t ctl;	  /* seqpacket to zwatch */

@@ -108,8 +108,8 @@ static void setup(const struct init_conf *c, int *ret_master)
 		init_fail(h->ctl, SB_STAGE_INIT_LANDLOCK, -r, "");
 }
 
-/** Filter on, its listener and the terminal to zwatch. Neither stays here: a listener in the agent's
- * hands could answer its own questions. */
+/** Filter on, its listener and the terminal to zwatch. Neither stays here: a listener in the
+ * agent's hands could answer its own questions. */
 static void fence(const struct init_conf *c, int master)
 {
 	bool is_wait_killable;
@@ -137,7 +137,7 @@ static void wait_for_go(int ctl)
 		_exit(125);
 }
 
-/* execvp() says EACCES when a folder of PATH is closed to us, which tells nothing about the program. */
+/* execvp() says EACCES when a folder of PATH is closed to us; that tells nothing of the program. */
 static int exec_error(const char *name)
 {
 	int error = errno;
