@@ -80,8 +80,8 @@ const struct px_field *px_http1_field(const struct px_http1_head *h, const char 
 
 /**
  * Writes the head for the origin: origin-form target, HTTP/1.1, Host from @h->host and @h->port,
- * `Connection: close`; without Proxy-*, Connection and the fields it names, Keep-Alive, TE, Upgrade;
- * with Content-Length or Transfer-Encoding as it was understood.
+ * `Connection: close`; without Proxy-*, Connection and the fields it names, Keep-Alive, TE and
+ * Upgrade; with Content-Length or Transfer-Encoding as it was understood.
  *
  * @keep_upgrade  for a head with wants_upgrade: `Connection: Upgrade` and Upgrade go with it. The
  *                caller sends nothing more of the client before it has seen status 101.
@@ -105,7 +105,7 @@ bool px_http1_is_dns_query(const struct px_http1_head *h);
 int px_authority_parse(struct zw_span s, uint16_t default_port, struct pol_host *ret_host,
 		       uint16_t *ret_port);
 
-/** Status of a response: 100 to 999, 0 = line incomplete, ZW_E_SYNTAX. Only the first line is read. */
+/** Status in the first line of a response: 100 to 999, 0 = incomplete, or ZW_E_SYNTAX. */
 int px_http1_status(const uint8_t *buf, size_t len);
 
 /* -- the body ---------------------------------------------------------------------------------- */
