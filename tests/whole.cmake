@@ -15,3 +15,4 @@ set_target_properties(stamp bench_start PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CM
 
 # A real agent, from npm.
 zw_script(agents.claude agents agents/claude.sh)
+zw_script(net.whole net net/whole.sh)
