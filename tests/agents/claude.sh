@@ -69,3 +69,4 @@ has "both answers are on record" '"class": ?"docker"' "$log"
 n=$(printf '%s' "$log" | grep -c '"about": *"unix"')
 same "two questions about sockets, none unwarranted" 2 "$n"
 echo "sites that it asked for by itself: $(printf '%s' "$log" | grep '"about":"net"' | grep -o '"target":"[^"]*"' | tr '\n' ' ')"
+exit 0

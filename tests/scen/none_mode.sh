@@ -67,3 +67,4 @@ except OSError as e:
 P
 same "nothing there" ENOENT "$(cat "$W/out")"
 has "nothing there is on record" '"did": ?"fail".*nothing.sock|nothing.sock.*"did": ?"fail"' "$("$zwatch" log last --json | tr -d '\n')"
+exit 0

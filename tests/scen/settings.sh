@@ -56,3 +56,4 @@ has "config validate prints the block" "Security Warning" "$err"
 err=$("$zwatch" clude 2>&1)
 same "unknown word" 2 $?
 has "did you mean" "Did you mean 'claude'" "$err"
+exit 0

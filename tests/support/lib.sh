@@ -17,11 +17,12 @@ pids=""
 
 # Ends what this test started, by process number, and removes its folder.
 finish() {
+	local status=$?
 	for p in $pids; do kill "$p" 2>/dev/null; done
 	[ -z "${tmux_name:-}" ] || tmux -L "$tmux_name" kill-server 2>/dev/null
 	if [ "$n_bad" -gt 0 ] && [ -n "${KEEP:-}" ]; then echo "kept: $W"; else chmod -R u+w "$W" 2>/dev/null; rm -rf "$W"; fi
-	[ "$n_bad" -eq 0 ] && exit 0
-	exit 1
+	[ "$n_bad" -eq 0 ] || exit 1
+	exit $status
 }
 trap finish EXIT
 

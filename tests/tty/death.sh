@@ -78,3 +78,4 @@ same "the store is intact" ok "$(sqlite3 "$HOME/.local/state/zwatch/history.db" 
 "$zwatch" run -- true </dev/null
 same "the next session runs" 0 $?
 has "and the killed one is called crashed" 'crashed' "$("$zwatch" history </dev/null | cat)"
+exit 0

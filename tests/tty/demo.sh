@@ -42,3 +42,4 @@ tt_wait 'docker\.sock'
 tt_keys q
 tt_keys q
 tt_wait '\[exit 0\]'
+exit 0

@@ -92,3 +92,4 @@ tt_wait '\[exit 0\]'
 log=$("$zwatch" log last --json | tr -d '\n')
 has "the grant is on record" '"did": ?"allow"' "$log"
 has "with its bytes" '"down": ?[1-9]' "$log"
+exit 0

@@ -95,3 +95,4 @@ done
 TT_TERM=dumb tt_start 80x24 "$zwatch" run -- echo plain
 tt_wait '^plain' 15
 tt_wait '\[exit 0\]'
+exit 0
