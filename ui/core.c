@@ -8,11 +8,13 @@
 #include "src/base/mem.h"
 #include "src/base/words.h"
 
-#define AWAY_MS	       30000 /* without a key: the user looks elsewhere */
-#define NOTICE_GAP_MS  20000
-#define PREFIX_HINT_MS 500
-#define TICK_MS	       1000
-#define COUNTDOWN_MS   100
+#define AWAY_MS		    30000 /* without a key: the user looks elsewhere */
+#define NOTICE_GAP_MS	    20000
+#define PREFIX_HINT_MS	    500
+#define PASTE_LOST_AGENT_MS 2000 /* of silence inside a paste */
+#define PASTE_LOST_MS	    10000
+#define TICK_MS		    1000
+#define COUNTDOWN_MS	    100
 
 /* -- life -------------------------------------------------------------------------------------- */
 
@@ -507,6 +509,13 @@ static void on_token(const struct ui_token *token, void *arg)
 
 void ui_core_input(struct ui_core *core, const void *bytes, size_t len, int64_t now_ms)
 {
+	int64_t silence_ms = core->is_paste_for_agent ? PASTE_LOST_AGENT_MS : PASTE_LOST_MS;
+
+	/* A paste whose end mark got lost must not take the keyboard away for good. */
+	if (ui_input_is_pasting(&core->input) && now_ms - core->key_ms >= silence_ms) {
+		ui_input_end_paste(&core->input, on_token, core);
+		core->is_paste_for_agent = false;
+	}
 	core->now_ms = now_ms;
 	ui_input_feed(&core->input, bytes, len, on_token, core);
 }

@@ -590,8 +590,7 @@ static void draw_band(struct ui_core *core, const struct draw_ctx *all, const st
 	snprintf(who, sizeof(who), "%.40s(%u) %.120s. If allowed: %.200s", mdl_proc_name(&a->proc),
 		 a->proc.pid, a->wants, means);
 	snprintf(held, sizeof(held),
-		 "Held: nothing happens until you answer. Your typing still goes to %.20s. Ctrl-] "
-		 "a to answer",
+		 "Ctrl-] a answers it. Until then it is held; your typing goes to %.20s.",
 		 core->config.agent_name);
 	int left = 6 + (*risk != '\0' ? (int)strlen(risk) + 2 : 0), width = r->cols - left - 1;
 	int rows = 2 + draw_wrap_rows(who, width) + draw_wrap_rows(held, r->cols - 7);

@@ -411,6 +411,17 @@ bool ui_input_is_pasting(const struct ui_input *in)
 	return in->state == IN_PASTE;
 }
 
+void ui_input_end_paste(struct ui_input *in, on_token_fn *on_token, void *arg)
+{
+	struct sink s = {in, on_token, arg};
+
+	if (in->state != IN_PASTE)
+		return;
+	if (in->n > 0)
+		emit_held(&s, (struct ui_token){.kind = UI_TOKEN_PASTE}, GROUND);
+	in->state = GROUND;
+}
+
 size_t ui_input_text_key(const uint8_t *bytes, size_t len, struct ui_key *ret)
 {
 	uint32_t cp = UI_KEY_NONE;

@@ -89,6 +89,9 @@ void ui_input_timeout(struct ui_input *in,
 		      void (*on_token)(const struct ui_token *token, void *arg), void *arg);
 /** Whether a paste is open. */
 bool ui_input_is_pasting(const struct ui_input *in);
+/** Its end mark was lost: what is held comes out as paste, what follows is typed again. */
+void ui_input_end_paste(struct ui_input *in,
+			void (*on_token)(const struct ui_token *token, void *arg), void *arg);
 
 /** The first key of a TEXT token's bytes. Returns the bytes it takes (at least 1 of @len > 0). */
 size_t ui_input_text_key(const uint8_t *bytes, size_t len, struct ui_key *ret);

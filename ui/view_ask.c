@@ -223,7 +223,7 @@ static int draw_key(const struct draw_ctx *c, int row, int col, int width, enum 
 	end = draw_text(c, row, col, UI_STYLE_KEY, name);
 	end += 1 + draw_fit(c, row, end + 2, width - 3, UI_STYLE_TEXT, ui_cmd_brief(cmd));
 	if (*then != '\0')
-		end = draw_text(c, row, col + 24, UI_STYLE_QUIET, then);
+		end = draw_text(c, row, col + 24, UI_STYLE_TEXT, then);
 	return end;
 }
 
@@ -243,7 +243,7 @@ static void draw_keys_wide(struct view_ask *v, const struct draw_ctx *c, int row
 	draw_key(c, row + 1, right, 24, UI_CMD_ALLOW_SESSION,
 		 second_step(v, true, then, sizeof(then)));
 	draw_key(c, row + 2, 2, right - 4, UI_CMD_DENY_NOTE, is_roomy ? "for the agent" : "");
-	draw_text(c, row + 2, right, UI_STYLE_QUIET,
+	draw_text(c, row + 2, right, UI_STYLE_TEXT,
 		  "d details   f freeze agent   Esc answer later");
 }
 

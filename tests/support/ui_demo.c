@@ -195,7 +195,7 @@ int main(int argc, char **argv)
 				   .agent_name = "claude"};
 	struct demo d = {.loop = zev_loop_new()};
 	const char *history = NULL;
-	int tty = open("/dev/tty", O_RDWR | O_CLOEXEC), r;
+	int tty = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 10), r;
 
 	for (argv++; *argv != NULL && **argv == '-'; argv++) {
 		if (strcmp(*argv, "--collapsed") == 0)

@@ -207,6 +207,23 @@ static void test_paste__marks_only_for_an_agent_that_wants_them(void **state)
 	assert_input("abc", 3);
 }
 
+static void test_paste__a_lost_end_mark_locks_nobody_out(void **state)
+{
+	(void)state;
+	ui_fake_type(&f, "\033[200~abc");
+	f.now_ms += 1000;
+	ui_fake_type(&f, "\x1d"
+			 "?");
+	assert_false(ui_fake_shows(&f, "AFTER Ctrl-]"));
+	f.now_ms += 2500;
+	ui_fake_type(&f, "\x1d"
+			 "?");
+	assert_true(ui_fake_shows(&f, "AFTER Ctrl-]"));
+	assert_input("\033[200~abc\x1d"
+		     "?",
+		     11);
+}
+
 static void test_critical__word_allows(void **state)
 {
 	(void)state;
@@ -567,6 +584,7 @@ int main(void)
 		T(test_P2_enter__denies),
 		T(test_P2_prefix_paste__opens_nothing),
 		T(test_paste__marks_only_for_an_agent_that_wants_them),
+		T(test_paste__a_lost_end_mark_locks_nobody_out),
 		T(test_critical__word_allows),
 		T(test_critical__wrong_word_allows_nothing),
 		T(test_note__goes_with_the_denial),
