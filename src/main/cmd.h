@@ -10,10 +10,6 @@
 int cmd_session(struct start *st, const struct cli *cli);
 /** `zwatch demo`. */
 int cmd_demo(const struct cli *cli);
-/** The scripted agent inside; not a command of the user's. @argv as main has it. */
-int cmd_demo_agent(int argc, char **argv);
-/** Name under which zwatch runs itself as the scripted agent. */
-#define CMD_DEMO_AGENT "demo-agent"
 
 int cmd_history(struct start *st, const struct cli *cli);
 int cmd_log(struct start *st, const struct cli *cli);

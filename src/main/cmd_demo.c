@@ -4,7 +4,6 @@
  * question and record are the real ones. */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -18,7 +17,7 @@
 #include "src/base/mem.h"
 #include "src/base/str.h"
 #include "src/main/cmd.h"
-#include "src/main/demo_agent.h"
+#include "src/super/helper.h"
 
 struct stage {
 	char folder[64];   /* in /tmp; holds everything */
@@ -96,21 +95,20 @@ static void stage_clear(struct stage *s)
 	free(s->socket);
 }
 
-/* The agent is this very program, under another first word. */
-static int session(struct stage *s, const struct cli *given, const char *self)
+static int session(struct stage *s, const struct cli *given)
 {
 	zw_autofree char *docker_host = zw_xasprintf("unix://%s", s->socket);
-	zw_autofree char *folder = zw_xasprintf("%.*s", (int)(strrchr(self, '/') - self), self);
-	char *rest[] = {(char *)(uintptr_t)self, (char *)(uintptr_t)CMD_DEMO_AGENT, s->socket, NULL};
+	zw_autofree char *agent = sup_program_path("zwatch-demo");
+	char *rest[] = {agent, s->socket, NULL};
 	struct cli cli = *given;
 	struct start st;
 
 	cli.command = CLI_CMD_run;
 	cli.word = "demo";
 	cli.rest = rest;
-	cli.n_rest = 3;
+	cli.n_rest = 2;
 	cli.values[cli.n_values < CLI_VALUES_MAX ? cli.n_values++ : 0] =
-		(struct cli_value){CLI_OPT_RO, folder};
+		(struct cli_value){CLI_OPT_RO, agent};
 	/* By this variable the catalogue knows the socket as Docker's, wherever it lies. */
 	setenv("DOCKER_HOST", docker_host, 1);
 	if (chdir(s->project) < 0)
@@ -126,27 +124,12 @@ static int session(struct stage *s, const struct cli *given, const char *self)
 int cmd_demo(const struct cli *cli)
 {
 	struct stage s = {.listener = 0};
-	char self[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-
-	if (n <= 0)
-		return ZW_EXIT_INTERNAL;
-	self[n] = '\0';
 	int r = stage_build(&s);
 	if (r < 0)
 		dprintf(2, "zwatch: the demonstration cannot be set up in /tmp: %s\n", zw_strerror(r));
-	int status = r < 0 ? ZW_EXIT_INTERNAL : session(&s, cli, self);
+	int status = r < 0 ? ZW_EXIT_INTERNAL : session(&s, cli);
 	if (chdir("/") < 0)
 		status = ZW_EXIT_INTERNAL;
 	stage_clear(&s);
 	return status;
-}
-
-int cmd_demo_agent(int argc, char **argv)
-{
-	if (argc != 3) {
-		dprintf(2, "zwatch: this is what zwatch demo runs inside; start zwatch demo\n");
-		return ZW_EXIT_USAGE;
-	}
-	return demo_agent_run(argv[2]);
 }

@@ -1,6 +1,6 @@
-/* SPDX-License-Identifier: MIT */
-#include "src/main/demo_agent.h"
-
+/* SPDX-License-Identifier: MIT
+ * zwatch-demo: the scripted agent of `zwatch demo`. It runs inside the sandbox and does what an agent
+ * does: writes a file, talks to a program of its own, reaches for docker.sock and for a site. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -150,18 +150,22 @@ static void site(void)
 		say("  I was allowed; the site itself could not be reached from this machine.");
 }
 
-int demo_agent_run(const char *docker_sock)
+int main(int argc, char **argv)
 {
 	int c;
 
+	if (argc != 2) {
+		fprintf(stderr, "zwatch-demo: is what zwatch demo runs; start zwatch demo\n");
+		return 2;
+	}
 	signal(SIGPIPE, SIG_IGN);
-	say("Hello. I am a scripted agent in zwatch's sandbox; nothing here is real but the sandbox.");
+	say("Hello. I am a scripted agent. Nothing here is real but the sandbox.");
 	do {
 		write_file();
 		own_socket();
-		docker_socket(docker_sock);
+		docker_socket(argv[1]);
 		site();
-		printf("\n" BOLD "Done." PLAIN " What zwatch recorded: zwatch log last, or Ctrl-] h now.\n"
+		printf("\n" BOLD "Done." PLAIN " What was recorded: Ctrl-] h now, zwatch history later.\n"
 		       "Enter ends the demonstration, r Enter runs it again. ");
 		fflush(stdout);
 		while ((c = getchar()) == ' ')

@@ -109,8 +109,6 @@ int main(int argc, char **argv)
 
 	stdio_ensure();
 	umask(umask(077) | 022);
-	if (argc > 1 && strcmp(argv[1], CMD_DEMO_AGENT) == 0)
-		return cmd_demo_agent(argc, argv);
 	if (cli_parse(argc, argv, start_is_agent, &none, &cli, &why) < 0) {
 		dprintf(2, "zwatch: %s\n        zwatch help lists the options\n", why);
 		return ZW_EXIT_USAGE;

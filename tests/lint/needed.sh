@@ -22,4 +22,5 @@ allow zwatch-resolver $ev libgetdns.so.10 libgnutls.so.30
 allow zwatch-broker $ev
 allow zwatch-audit $ev libsqlite3.so.0
 allow zwatch-init
+allow zwatch-demo
 exit $bad

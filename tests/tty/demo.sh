@@ -12,7 +12,7 @@ tt_prefix
 tt_keys a
 tt_wait 'If you allow it: the agent gets root'
 tt_wait 'docker\.sock'
-has "the question names the program" 'zwatch\(' "$(tt_screen)"
+has "the question names the program" 'zwatch-demo\(' "$(tt_screen)"
 has "and the folder" 'Folder' "$(tt_screen)"
 tt_keys n
 tt_wait 'docker.sock: Permission denied' 10
