@@ -456,6 +456,8 @@ static int start_run(struct start *s, struct sb_failure *f)
 		return sb_fail(f, SB_STAGE_RESOURCES, -r, "fork");
 	/* The end of file that tells of an exec must not wait for our own copy. */
 	zw_close(&s->child_ctl);
+	if (s->plan->meanwhile)
+		s->plan->meanwhile(s->plan->meanwhile_arg);
 	return wait_ready(s, f);
 }
 

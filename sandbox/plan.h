@@ -39,6 +39,10 @@ struct sb_plan {
 
 	const char *bwrap; /* path of the program */
 	const char *init;  /* path of zwatch-init */
+
+	/* Called by sb_launch() once bwrap runs, to use the time that it takes; NULL = nothing to do. */
+	void (*meanwhile)(void *arg);
+	void *meanwhile_arg;
 };
 
 /** How a path looks inside. Stricter ones later: on the same path the last one wins. */

@@ -32,7 +32,8 @@ static bool is_reserved(const char *path)
 static int add_real(struct sb_layout *l, const char *path, enum sb_place_kind kind,
 		    struct sb_failure *f)
 {
-	zw_autofree char *real = realpath(path, NULL);
+	/* Most of the paths that could be hidden do not exist; this asks once, realpath() per component. */
+	zw_autofree char *real = access(path, F_OK) == 0 ? realpath(path, NULL) : NULL;
 	struct stat st;
 
 	if (!real || stat(real, &st) < 0)

@@ -78,6 +78,30 @@ void sup_frame_done(struct sup *s)
 		zw_send(s->pane.chan, pane_next, .unused = 0);
 }
 
+void sup_pane_setup(struct sup *s)
+{
+	int fds[2] = {s->pty_fd, s->face->grid_fd(s->face->arg)};
+	struct zw_msg_pane_setup m = {.rows = (uint16_t)s->rows,
+				      .cols = (uint16_t)s->cols,
+				      .fg_rgb = 0xd0d0d0,
+				      .bg_rgb = 0x000000,
+				      .scrollback_n = s->config->scrollback_n};
+
+	if (s->pane.chan != NULL && s->pty_fd >= 0)
+		zw_chan_send_fds(s->pane.chan, ZW_ID_pane_setup, &m, fds, 2);
+}
+
+/* A new engine knows nothing of the screen: a change of size makes the program redraw. */
+static void redraw_ask(struct sup *s)
+{
+	struct winsize size = {.ws_row = (unsigned short)s->rows,
+			       .ws_col = (unsigned short)(s->cols > 1 ? s->cols - 1 : 2)};
+
+	ioctl(s->pty_fd, TIOCSWINSZ, &size);
+	size.ws_col = (unsigned short)s->cols;
+	ioctl(s->pty_fd, TIOCSWINSZ, &size);
+}
+
 void sup_pane_start(struct sup *s)
 {
 	if (s->pane.n_starts >= PANE_STARTS_MAX)
@@ -87,23 +111,9 @@ void sup_pane_start(struct sup *s)
 		sup_warn(s, "zwatch-pane cannot be started: %s", zw_strerror(r));
 		return;
 	}
-	if (s->pty_fd < 0)
-		return;
-	int fds[2] = {s->pty_fd, s->face->grid_fd(s->face->arg)};
-	struct zw_msg_pane_setup m = {.rows = (uint16_t)s->rows,
-				      .cols = (uint16_t)s->cols,
-				      .fg_rgb = 0xd0d0d0,
-				      .bg_rgb = 0x000000,
-				      .scrollback_n = s->config->scrollback_n};
-	zw_chan_send_fds(s->pane.chan, ZW_ID_pane_setup, &m, fds, 2);
-	if (s->pane.n_starts == 1)
-		return;
-	/* A new engine knows nothing of the screen: a change of size makes the program redraw. */
-	struct winsize size = {.ws_row = (unsigned short)s->rows,
-			       .ws_col = (unsigned short)(s->cols > 1 ? s->cols - 1 : 2)};
-	ioctl(s->pty_fd, TIOCSWINSZ, &size);
-	size.ws_col = (unsigned short)s->cols;
-	ioctl(s->pty_fd, TIOCSWINSZ, &size);
+	sup_pane_setup(s);
+	if (s->pane.n_starts > 1)
+		redraw_ask(s);
 }
 
 static void maybe_over(struct sup *s)

@@ -232,21 +232,23 @@ static int audit_start(struct sup *s)
 	return 0;
 }
 
-/* Those that every session needs; they start while bwrap builds the sandbox. */
+/* Those that every session needs. The broker comes first: the agent waits for it. */
 static int helpers_start(struct sup *s)
 {
-	int r = audit_start(s);
-	const char *who = "zwatch-audit";
+	const char *who = "zwatch-broker";
+	int r = sup_helper_start(&s->broker, s->config->log_fd);
 
 	if (r == 0) {
-		who = "zwatch-broker";
-		r = sup_helper_start(&s->broker, s->config->log_fd);
+		sup_policy_send(s, &s->broker);
+		who = "zwatch-audit";
+		r = audit_start(s);
 	}
 	if (r < 0) {
 		zw_autofree char *what = zw_xasprintf("%s cannot be started", who);
 		return fail(s, 125, what, zw_strerror(r), "install zwatch again, or build it anew");
 	}
-	sup_policy_send(s, &s->broker);
+	if (s->face != NULL)
+		sup_pane_start(s);
 	return 0;
 }
 
@@ -288,6 +290,14 @@ static int face_open(struct sup *s)
 	return 0;
 }
 
+/* While bwrap builds the sandbox the other processor is free for the helpers and the screen. */
+static void on_bwrap_started(void *arg)
+{
+	struct sup *s = arg;
+
+	s->is_prepared = helpers_start(s) == 0 && face_open(s) == 0;
+}
+
 static int start(struct sup *s)
 {
 	struct sb_failure failure = {0};
@@ -298,21 +308,21 @@ static int start(struct sup *s)
 		s->config->plan->rows = (unsigned short)s->rows;
 		s->config->plan->cols = (unsigned short)s->cols;
 	}
-	if (helpers_start(s) < 0)
-		return -1;
+	s->config->plan->meanwhile = on_bwrap_started;
+	s->config->plan->meanwhile_arg = s;
 	if (sb_launch(s->config->plan, &s->sandbox, &failure) < 0)
 		return fail_sandbox(s, &failure);
 	s->has_sandbox = true;
+	if (!s->is_prepared)
+		return -1;
 	broker_setup(s);
 	sup_agent_start(s);
 	if (s->face != NULL)
-		sup_pane_start(s);
+		sup_pane_setup(s);
 	sup_net_start(s);
 	if (!wait_for(s, &s->broker.is_ready, &s->broker, BROKER_READY_MS))
 		return fail(s, 125, "zwatch-broker did not get ready", s->model.warning,
 			    "look into zwatch.log beside the history");
-	if (face_open(s) < 0)
-		return -1;
 	if (sb_go(&s->sandbox, &failure) < 0)
 		return fail_sandbox(s, &failure);
 	s->go_us = zw_now_us();

@@ -74,7 +74,7 @@ struct sup {
 	/* session.c */
 	struct zev_timer *patience; /* ends a bounded wait */
 	struct zev_signal *signals[5];
-	bool is_closing, is_closed;
+	bool is_prepared, is_closing, is_closed;
 	int64_t go_us;          /* wall clock; when the agent was let go, INT64_MAX before */
 	int end_signal;          /* that told zwatch to end; 0 = none */
 	struct sup_result *result;
@@ -84,7 +84,9 @@ struct sup {
 /** Takes the pty and watches for the sandbox's end. */
 void sup_agent_start(struct sup *s);
 void sup_agent_fini(struct sup *s);
+/** Starts zwatch-pane; gives it the terminal when there is one. */
 void sup_pane_start(struct sup *s);
+void sup_pane_setup(struct sup *s);
 void sup_on_pane_msg(struct sup *s, enum zw_msg_id id, const union zw_msg_any *msg);
 
 /* asks.c */
