@@ -54,6 +54,18 @@ static void apply_options(struct start *st, const struct cli *cli)
 		{CLI_OPT_HIDE, CFG_OPT_HIDE}, {CLI_OPT_HOLD, CFG_OPT_HOLD},
 	};
 
+	static const struct {
+		const char *name;
+		enum cfg_option cfg;
+	} variables[] = {{"ZWATCH_MODE", CFG_OPT_MODE}, {"ZWATCH_HOLD", CFG_OPT_HOLD}};
+
+	/* Options come last, so they win over the environment. */
+	for (size_t i = 0; i < ZW_N_ELEMENTS(variables); i++) {
+		const char *value = getenv(variables[i].name);
+
+		if (value != NULL && *value != '\0')
+			cfg_option(st->cfg, &st->places, variables[i].cfg, value, &st->report);
+	}
 	for (size_t i = 0; i < cli->n_values; i++)
 		for (size_t k = 0; k < ZW_N_ELEMENTS(same); k++)
 			if (cli->values[i].option == same[k].cli)

@@ -14,6 +14,8 @@
 #define BROKER_READY_MS 5000
 #define AUDIT_CLOSE_MS  5000
 #define LAST_EVENTS_MS  300
+/* Of the sandbox: namespaces, filter and Landlock. Nothing weaker is started. */
+#define LEVEL_FULL 3
 
 static void on_msg(struct sup_helper *h, enum zw_msg_id id, const union zw_msg_any *msg, int *fds,
 		   void *arg)
@@ -315,6 +317,11 @@ static int start(struct sup *s)
 	s->has_sandbox = true;
 	if (!s->is_prepared)
 		return -1;
+	if (s->sandbox.level < LEVEL_FULL)
+		return fail(s, 3, "this kernel has no Landlock, so the sandbox would be weaker",
+			    "descriptors that come in over a socket could open files outside",
+			    "boot with Landlock (Linux 5.19 or later, lsm=landlock,... on its "
+			    "command line); zwatch check tests it");
 	broker_setup(s);
 	sup_agent_start(s);
 	if (s->face != NULL)
