@@ -22,8 +22,8 @@ open(d + "/page.html", "w").write("""<!doctype html><meta charset=utf-8><link re
 const t=new Terminal({cols:%d,rows:%d,fontFamily:"DejaVu Sans Mono",fontSize:14,allowProposedApi:true,
 theme:{background:"#101418",foreground:"#d8dee4"}});t.open(document.getElementById("t"));t.write(%s);</script>""" % (cols, rows, json.dumps(text)))
 P
-width=$((cols * 17 / 2 + 40))
-height=$((rows * 17 + 40))
+width=$(((cols * 843 + 99) / 100 + 16))
+height=$((rows * 16 + 16))
 chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
 	--disable-component-update --disable-sync --hide-scrollbars --user-data-dir="$dir/profile" --virtual-time-budget=2000 \
 	--window-size=$width,$height --screenshot="$out" "file://$dir/page.html" >/dev/null 2>&1
