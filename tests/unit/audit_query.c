@@ -9,6 +9,7 @@
 #include "src/audit/print.h"
 #include "src/audit/query.h"
 #include "src/base/err.h"
+#include "src/policy/policy.h"
 #include "tests/support/audit.h"
 
 static int setup(void **state)
@@ -527,6 +528,18 @@ static void test_number__as_in_lists(void **state)
 	}
 }
 
+/* The store may not include the policy; both have the same words for the same numbers. */
+static void test_words__as_the_policy_has_them(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < POL_RISK_MAX; i++)
+		assert_string_equal(zw_risk_word(i), pol_risk_word((enum pol_risk)i));
+	for (unsigned i = 0; i < POL_MODE_MAX; i++)
+		assert_string_equal(zw_mode_word(i), pol_mode_word((enum pol_mode)i));
+	assert_string_equal(zw_risk_word(POL_RISK_MAX), "?");
+	assert_string_equal(zw_mode_word(POL_MODE_MAX), "?");
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -550,6 +563,7 @@ int main(void)
 		T(test_show__head_sums_and_what_matters),
 		T(test_closed_pipe__is_an_error_not_a_loop),
 		T(test_number__as_in_lists),
+		cmocka_unit_test(test_words__as_the_policy_has_them),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
