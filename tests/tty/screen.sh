@@ -69,6 +69,18 @@ if command -v less >/dev/null; then
 	tt_wait 'ready>'
 fi
 
+if command -v htop >/dev/null; then
+	tt_type 'clear; htop'
+	tt_keys Enter
+	tt_wait 'PID.*USER'
+	tt_wait 'zwatch-init|bash'
+	tt_resize 80 24
+	tt_wait 'F10'
+	tt_resize 100 30
+	tt_keys q
+	tt_wait 'ready>'
+fi
+
 # collapsed and back: the agent gets the lines
 tt_type 'clear'
 tt_keys Enter
