@@ -463,6 +463,7 @@ struct sink {
 	const struct aud_print *p;
 	struct zw_buf buf;
 	int64_t n_records;
+	int (*late_header)(struct zw_buf *); /* written before the first record, NULL = none */
 };
 
 static int sink_flush(struct sink *s)
@@ -487,7 +488,8 @@ static int sink_lead(struct sink *s)
 {
 	const char *lead = s->n_records == 0 ? "\n" : ",\n";
 
-	s->n_records++;
+	if (s->n_records++ == 0 && s->late_header != NULL)
+		return s->late_header(&s->buf);
 	return s->p->format == AUD_FORMAT_JSON ? zw_buf_add(&s->buf, lead, strlen(lead)) : 0;
 }
 
@@ -646,8 +648,7 @@ static int show_table(struct aud_query *q, const struct aud_session *row, struct
 
 	if (r == 0)
 		r = show_sums(&s->buf, row);
-	if (r == 0 && row->n_events > 0)
-		r = event_header(&s->buf);
+	s->late_header = event_header;
 	if (r == 0)
 		r = each_event(q, row->id, s, is_notable);
 	if (r == 0 && row->n_events > s->n_records)
