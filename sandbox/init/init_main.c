@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -50,17 +51,15 @@ int main(int argc, char **argv)
 	struct init_conf conf;
 
 	if (argc < 3 || getpid() != 1) {
-		static const char text[] = "zwatch-init is started by zwatch\n";
-
-		return write(2, text, sizeof(text) - 1) < 0 ? 125 : 125;
+		fputs("zwatch-init is started by zwatch\n", stderr);
+		return 125;
 	}
 	/* First of all: from here on nothing that runs beside it can look into it. */
 	prctl(PR_SET_DUMPABLE, 0);
 	int error = init_conf_load(atoi(argv[1]), &conf);
 	if (error < 0) {
-		static const char text[] = "zwatch-init: instructions not understood\n";
-
-		_exit(write(2, text, sizeof(text) - 1) < 0 ? 125 : 125);
+		fputs("zwatch-init: instructions not understood\n", stderr);
+		return 125;
 	}
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		init_fail(conf.head.ctl, SB_STAGE_INIT_FILTER, errno, "no_new_privs");
