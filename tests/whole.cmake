@@ -1,5 +1,5 @@
 # The real program, end to end.
-foreach(name none_mode settings)
+foreach(name none_mode settings install)
 	zw_script(scen.${name} scen scen/${name}.sh)
 endforeach()
 foreach(name demo question screen death)

@@ -22,6 +22,9 @@ void sup_helper_init(struct sup_helper *h, enum zw_role role, struct zev_loop *l
 char *sup_program_path(const char *name)
 {
 	const char *folder = getenv("ZWATCH_LIBEXEC");
+	/* Beside this program, where an install of it into any place has them, where the build
+	 * was told they would be. */
+	static const char *const places[] = {".", ZW_LIBEXEC_FROM_BIN};
 	char self[4096];
 
 	if (folder != NULL && *folder == '/')
@@ -30,13 +33,15 @@ char *sup_program_path(const char *name)
 	if (n > 0) {
 		self[n] = '\0';
 		char *slash = strrchr(self, '/');
-		zw_autofree char *beside = NULL;
 
-		if (slash != NULL) {
+		if (slash != NULL)
 			*slash = '\0';
-			beside = zw_xasprintf("%s/%s", self, name);
-			if (access(beside, X_OK) == 0)
-				return zw_steal(&beside);
+		for (size_t i = 0; slash != NULL && i < sizeof(places) / sizeof(places[0]); i++) {
+			zw_autofree char *path = zw_xasprintf("%s/%s/%s", self, places[i], name);
+			zw_autofree char *real = realpath(path, NULL);
+
+			if (real != NULL && access(real, X_OK) == 0)
+				return zw_steal(&real);
 		}
 	}
 	return zw_xasprintf("%s/%s", ZW_LIBEXEC_DIR, name);

@@ -37,8 +37,8 @@ void sup_helper_init(struct sup_helper *h, enum zw_role role, struct zev_loop *l
 		     const struct sup_helper_ops *ops, void *arg);
 
 /**
- * Starts the program: found beside this one in the build tree, in libexec when installed,
- * in $ZWATCH_LIBEXEC for tests. Its standard input is empty; its output and log go to @log_fd.
+ * Starts the program: found beside this one in the build tree, in libexec when installed (also
+ * below another prefix than the build's), in $ZWATCH_LIBEXEC for tests. Its standard input is empty; its output and log go to @log_fd.
  *
  * Returns  0 or -errno (not found, not executable, no more processes)
  */
