@@ -38,15 +38,16 @@ enum px_dns_type {
 /** A question. */
 struct px_dns_query {
 	uint16_t id;
-	bool want_recursion; /* RD, copied into the reply */
-	bool no_checking;    /* CD, likewise */
-	bool has_edns;       /* an OPT record came, one goes back */
-	bool dnssec_ok;      /* DO, copied */
-	uint16_t type;       /* any number; enum px_dns_type names some */
-	uint16_t qclass;     /* 1 = IN */
+	bool want_recursion;	 /* RD, copied into the reply */
+	bool no_checking;	 /* CD, likewise */
+	bool has_edns;		 /* an OPT record came, one goes back */
+	bool dnssec_ok;		 /* DO, copied */
+	uint16_t type;		 /* any number; enum px_dns_type names some */
+	uint16_t qclass;	 /* 1 = IN */
 	enum px_dns_rcode rcode; /* not NOERROR: the question deserves this answer and no other */
-	struct pol_host host;    /* name "" for the root; may be an address ("1.2.3.4."): no such name */
-	size_t question_len_b;   /* the question as it came, letter case included, goes back */
+	struct pol_host
+		host; /* name "" for the root; may be an address ("1.2.3.4."): no such name */
+	size_t question_len_b; /* the question as it came, letter case included, goes back */
 	uint8_t question[PX_DNS_NAME_WIRE_MAX + 4];
 };
 

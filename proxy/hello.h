@@ -13,18 +13,19 @@
 
 #include "src/policy/host.h"
 
-#define PX_HELLO_MAX         16384 /* bytes of the message */
+#define PX_HELLO_MAX	     16384 /* bytes of the message */
 #define PX_HELLO_RECORDS_MAX 64
 /* No more raw bytes than this are ever needed. */
-#define PX_HELLO_RAW_MAX     (PX_HELLO_MAX + PX_HELLO_RECORDS_MAX * 5)
-#define PX_HELLO_ALPN_MAX    512
+#define PX_HELLO_RAW_MAX  (PX_HELLO_MAX + PX_HELLO_RECORDS_MAX * 5)
+#define PX_HELLO_ALPN_MAX 512
 
 struct px_hello {
 	bool has_sni;
-	struct pol_host sni;  /* may be an address, which no honest client sends */
-	bool has_ech;         /* an encrypted hello (or GREASE, which looks the same) goes with it */
+	struct pol_host sni; /* may be an address, which no honest client sends */
+	bool has_ech;	     /* an encrypted hello (or GREASE, which looks the same) goes with it */
 	uint16_t alpn_len_b;
-	uint8_t alpn[PX_HELLO_ALPN_MAX]; /* the list as on the wire: length, bytes, length, bytes … */
+	uint8_t alpn
+		[PX_HELLO_ALPN_MAX]; /* the list as on the wire: length, bytes, length, bytes … */
 };
 
 /**

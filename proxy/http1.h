@@ -18,15 +18,15 @@
 #include "src/base/str.h"
 #include "src/policy/host.h"
 
-#define PX_HEAD_MAX     16384  /* bytes of a head, unless the caller says otherwise */
+#define PX_HEAD_MAX	16384  /* bytes of a head, unless the caller says otherwise */
 #define PX_HEAD_CEILING 262144 /* and never more than this */
-#define PX_FIELDS_MAX   100
+#define PX_FIELDS_MAX	100
 
 /** Form of the request target (RFC 9112, section 3.2). */
 enum px_http1_form {
 	PX_FORM_CONNECT,  /* host:port, method CONNECT */
 	PX_FORM_ABSOLUTE, /* http://host/path: a request to a proxy */
-	PX_FORM_ORIGIN,   /* /path: a request to a server, on a redirected connection */
+	PX_FORM_ORIGIN,	  /* /path: a request to a server, on a redirected connection */
 	PX_FORM_ASTERISK, /* `*`, method OPTIONS */
 };
 
@@ -41,15 +41,15 @@ struct px_field {
 /** A request head. Spans point into the buffer that was parsed. */
 struct px_http1_head {
 	enum px_http1_form form;
-	unsigned minor;        /* HTTP/1.minor: 0 or 1 */
+	unsigned minor; /* HTTP/1.minor: 0 or 1 */
 	struct zw_span method;
-	struct zw_span path;   /* with query, as received; "" for CONNECT, or when the URL has none */
-	bool has_host;         /* host and port are set: always, but for HTTP/1.0 in origin form */
-	struct pol_host host;  /* of the target; in origin form of the Host field */
+	struct zw_span path; /* with query, as received; "" for CONNECT, or when the URL has none */
+	bool has_host;	     /* host and port are set: always, but for HTTP/1.0 in origin form */
+	struct pol_host host; /* of the target; in origin form of the Host field */
 	uint16_t port;
 	enum px_body_kind body;
-	uint64_t body_len_b;   /* PX_BODY_LENGTH: at least 1 */
-	bool wants_upgrade;    /* `Connection: upgrade`, `Upgrade: websocket`, and no body */
+	uint64_t body_len_b; /* PX_BODY_LENGTH: at least 1 */
+	bool wants_upgrade;  /* `Connection: upgrade`, `Upgrade: websocket`, and no body */
 	size_t n_fields;
 	struct px_field fields[PX_FIELDS_MAX];
 };

@@ -31,7 +31,7 @@ enum px_socks_reply {
 struct px_socks_request {
 	unsigned version; /* 4 or 5 */
 	struct pol_host host;
-	uint16_t port;    /* 1 to 65535 */
+	uint16_t port; /* 1 to 65535 */
 };
 
 /**

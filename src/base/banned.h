@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#pragma GCC poison strcpy strcat strncpy strncat sprintf vsprintf gets strtok gmtime localtime mktemp \
-	tmpnam asctime ctime
+#pragma GCC poison strcpy strcat strncpy strncat sprintf vsprintf gets strtok gmtime localtime \
+	mktemp tmpnam asctime ctime
 
 #endif

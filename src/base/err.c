@@ -6,8 +6,8 @@
 const char *zw_strerror(int code)
 {
 	switch (code) {
-#define ZW_ERR(name, number, class, text)                                                          \
-	case number:                                                                               \
+#define ZW_ERR(name, number, class, text) \
+	case number:                      \
 		return text;
 #include "src/base/err.def"
 #undef ZW_ERR
@@ -21,8 +21,8 @@ const char *zw_strerror(int code)
 enum zw_err_class zw_err_class(int code)
 {
 	switch (code) {
-#define ZW_ERR(name, number, class, text)                                                          \
-	case number:                                                                               \
+#define ZW_ERR(name, number, class, text) \
+	case number:                      \
 		return ZW_CLASS_##class;
 #include "src/base/err.def"
 #undef ZW_ERR

@@ -41,11 +41,11 @@ static inline void zw_closep_(int *fd)
 #define zw_autoclose __attribute__((cleanup(zw_closep_)))
 
 /** Hands a pointer on: yields it and leaves NULL behind. */
-#define zw_steal(pp)                                                                               \
-	__extension__({                                                                            \
-		__typeof__(*(pp)) stolen_ = *(pp);                                                 \
-		*(pp) = NULL;                                                                      \
-		stolen_;                                                                           \
+#define zw_steal(pp)                               \
+	__extension__({                            \
+		__typeof__(*(pp)) stolen_ = *(pp); \
+		*(pp) = NULL;                      \
+		stolen_;                           \
 	})
 
 /** Hands a descriptor on: yields it and leaves -1 behind. */

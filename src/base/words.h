@@ -13,15 +13,15 @@ enum zw_word_row {
 #undef ZW_WORD
 
 #define ZW_WORD(set, name, word) ZW_##set##_##name = ZW_ROW_##set##_##name - ZW_FIRST_##set,
-#define ZW_FIRST_DID        ZW_ROW_DID_ALLOW
-#define ZW_FIRST_OP         ZW_ROW_OP_CONNECT
-#define ZW_FIRST_BY         ZW_ROW_BY_USER
-#define ZW_FIRST_VIA        ZW_ROW_VIA_CONNECT
-#define ZW_FIRST_NOTE_KIND  ZW_ROW_NOTE_KIND_BELL
-#define ZW_FIRST_SCOPE      ZW_ROW_SCOPE_ONCE
-#define ZW_FIRST_RES_STATUS ZW_ROW_RES_STATUS_OK
-#define ZW_FIRST_RISK       ZW_ROW_RISK_HARMLESS
-#define ZW_FIRST_MODE       ZW_ROW_MODE_WATCH
+#define ZW_FIRST_DID		 ZW_ROW_DID_ALLOW
+#define ZW_FIRST_OP		 ZW_ROW_OP_CONNECT
+#define ZW_FIRST_BY		 ZW_ROW_BY_USER
+#define ZW_FIRST_VIA		 ZW_ROW_VIA_CONNECT
+#define ZW_FIRST_NOTE_KIND	 ZW_ROW_NOTE_KIND_BELL
+#define ZW_FIRST_SCOPE		 ZW_ROW_SCOPE_ONCE
+#define ZW_FIRST_RES_STATUS	 ZW_ROW_RES_STATUS_OK
+#define ZW_FIRST_RISK		 ZW_ROW_RISK_HARMLESS
+#define ZW_FIRST_MODE		 ZW_ROW_MODE_WATCH
 
 enum zw_word_value {
 #include "src/base/words.def"

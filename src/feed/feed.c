@@ -5,7 +5,7 @@
 #include "src/base/mem.h"
 
 struct feed {
-	struct policy *now;      /* owned, in force */
+	struct policy *now;	 /* owned, in force */
 	struct policy *building; /* owned, between pol_begin and pol_end; NULL outside */
 	uint64_t n_changes;
 };
@@ -123,11 +123,11 @@ uint64_t feed_generation(const struct feed *f)
 	return f->n_changes;
 }
 
-
 void feed_send_rule(struct zw_chan *chan, const struct pol_rule *r)
 {
-	zw_send(chan, pol_rule, .rule = r->id, .kind = (uint8_t)r->kind, .action = (uint8_t)r->action,
-		.layer = (uint8_t)r->layer, .flags = (uint8_t)r->flags, .pattern = zw_span(r->pattern),
+	zw_send(chan, pol_rule, .rule = r->id, .kind = (uint8_t)r->kind,
+		.action = (uint8_t)r->action, .layer = (uint8_t)r->layer,
+		.flags = (uint8_t)r->flags, .pattern = zw_span(r->pattern),
 		.program = zw_span(r->program), .origin = zw_span(r->origin),
 		.reason = zw_span(r->reason));
 }

@@ -26,7 +26,7 @@ struct packet {
 	TAILQ_ENTRY(packet) link;
 	size_t len, cap, n_fds;
 	int fds[ZW_MSG_FDS_MAX]; /* owned */
-	uint8_t *data; /* owned */
+	uint8_t *data;		 /* owned */
 };
 
 struct zw_chan {
@@ -277,7 +277,8 @@ static void on_chan_ready(int fd, unsigned what, void *arg)
 
 	(void)fd;
 	if (what & ZEV_READ)
-		for (int i = 0; i < PACKETS_PER_TURN && r == 1 && c->error == 0 && !c->is_freed; i++)
+		for (int i = 0; i < PACKETS_PER_TURN && r == 1 && c->error == 0 && !c->is_freed;
+		     i++)
 			r = packet_take(c);
 	if (c->is_freed)
 		return;
@@ -287,8 +288,8 @@ static void on_chan_ready(int fd, unsigned what, void *arg)
 		queue_run(c);
 }
 
-struct zw_chan *zw_chan_new(struct zev_loop *loop, int take_fd, enum zw_role self, enum zw_role peer,
-			    const struct zw_chan_ops *ops, void *arg)
+struct zw_chan *zw_chan_new(struct zev_loop *loop, int take_fd, enum zw_role self,
+			    enum zw_role peer, const struct zw_chan_ops *ops, void *arg)
 {
 	struct zw_chan *c = zw_xnew(struct zw_chan);
 

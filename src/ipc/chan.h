@@ -18,8 +18,8 @@ struct zw_chan;
 struct zw_chan_ops {
 	/** A message; spans and @fds (n_fds as its row says) live until return: dup or zw_steal_fd
 	 * what is kept. */
-	void (*on_msg)(struct zw_chan *chan, enum zw_msg_id id, const union zw_msg_any *msg, int *fds,
-		       void *arg);
+	void (*on_msg)(struct zw_chan *chan, enum zw_msg_id id, const union zw_msg_any *msg,
+		       int *fds, void *arg);
 	/** The channel is over: ZW_E_EOF or another error. Not called by zw_chan_free(). */
 	void (*on_end)(struct zw_chan *chan, int error, void *arg);
 };
@@ -33,8 +33,8 @@ int zw_chan_pair(int ret_fds[2]);
  * @self, @peer  roles at this end and at the other, for the check of directions
  * Ownership     caller, zw_chan_free(); allowed inside on_msg and on_end (freed at the turn's end)
  */
-struct zw_chan *zw_chan_new(struct zev_loop *loop, int take_fd, enum zw_role self, enum zw_role peer,
-			    const struct zw_chan_ops *ops, void *arg);
+struct zw_chan *zw_chan_new(struct zev_loop *loop, int take_fd, enum zw_role self,
+			    enum zw_role peer, const struct zw_chan_ops *ops, void *arg);
 void zw_chan_free(struct zw_chan *chan);
 
 /**
@@ -47,7 +47,7 @@ void zw_chan_send_fds(struct zw_chan *chan, enum zw_msg_id id, const void *msg, 
 		      size_t n_fds);
 
 /** zw_send(chan, name, .field = value, ...): typed, without descriptors. */
-#define zw_send(chan, name, ...)                                                                   \
+#define zw_send(chan, name, ...) \
 	zw_chan_send_fds((chan), ZW_ID_##name, &(struct zw_msg_##name){__VA_ARGS__}, NULL, 0)
 
 /** While corked, messages gather and go out together, many to a packet. For bulk. */

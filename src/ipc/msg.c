@@ -31,18 +31,18 @@ static int put_str(struct zw_buf *out, struct zw_span s, size_t max)
 }
 
 /* One encoder per row. */
-#define U8(n)        r = r < 0 ? r : put_be(out, m->n, 1);
-#define U16(n)       r = r < 0 ? r : put_be(out, m->n, 2);
-#define U32(n)       r = r < 0 ? r : put_be(out, m->n, 4);
-#define U64(n)       r = r < 0 ? r : put_be(out, m->n, 8);
-#define I64(n)       r = r < 0 ? r : put_be(out, (uint64_t)m->n, 8);
+#define U8(n)	     r = r < 0 ? r : put_be(out, m->n, 1);
+#define U16(n)	     r = r < 0 ? r : put_be(out, m->n, 2);
+#define U32(n)	     r = r < 0 ? r : put_be(out, m->n, 4);
+#define U64(n)	     r = r < 0 ? r : put_be(out, m->n, 8);
+#define I64(n)	     r = r < 0 ? r : put_be(out, (uint64_t)m->n, 8);
 #define STR(n, max)  r = r < 0 ? r : put_str(out, m->n, max);
 #define BLOB(n, max) r = r < 0 ? r : put_span(out, m->n, max);
-#define ZW_MSG(name, id, from, to, n_fds, fields)                                                  \
-	static int encode_##name(struct zw_buf *out, const struct zw_msg_##name *m)                \
-	{                                                                                          \
-		int r = put_be(out, id, 2);                                                        \
-		fields return r;                                                                   \
+#define ZW_MSG(name, id, from, to, n_fds, fields)                                   \
+	static int encode_##name(struct zw_buf *out, const struct zw_msg_##name *m) \
+	{                                                                           \
+		int r = put_be(out, id, 2);                                         \
+		fields return r;                                                    \
 	}
 #include "src/ipc/msg.def"
 #undef ZW_MSG
@@ -57,8 +57,8 @@ static int put_str(struct zw_buf *out, struct zw_span s, size_t max)
 int zw_msg_encode(struct zw_buf *out, enum zw_msg_id id, const void *msg)
 {
 	switch (id) {
-#define ZW_MSG(name, number, from, to, n_fds, fields)                                              \
-	case ZW_ID_##name:                                                                         \
+#define ZW_MSG(name, number, from, to, n_fds, fields) \
+	case ZW_ID_##name:                            \
 		return encode_##name(out, msg);
 #include "src/ipc/msg.def"
 #undef ZW_MSG
@@ -101,23 +101,23 @@ static int get_span(struct cursor *c, struct zw_span *ret, size_t max, int is_te
 }
 
 /* One decoder per row. */
-#define NUM(n, size, type)                                                                         \
-	if (r >= 0 && (r = get_be(c, &v, size)) >= 0)                                              \
+#define NUM(n, size, type)                            \
+	if (r >= 0 && (r = get_be(c, &v, size)) >= 0) \
 		m->n = (type)v;
-#define U8(n)        NUM(n, 1, uint8_t)
-#define U16(n)       NUM(n, 2, uint16_t)
-#define U32(n)       NUM(n, 4, uint32_t)
-#define U64(n)       NUM(n, 8, uint64_t)
-#define I64(n)       NUM(n, 8, int64_t)
+#define U8(n)	     NUM(n, 1, uint8_t)
+#define U16(n)	     NUM(n, 2, uint16_t)
+#define U32(n)	     NUM(n, 4, uint32_t)
+#define U64(n)	     NUM(n, 8, uint64_t)
+#define I64(n)	     NUM(n, 8, int64_t)
 #define STR(n, max)  r = r < 0 ? r : get_span(c, &m->n, max, 1);
 #define BLOB(n, max) r = r < 0 ? r : get_span(c, &m->n, max, 0);
-#define ZW_MSG(name, id, from, to, n_fds, fields)                                                  \
-	static int decode_##name(struct cursor *c, struct zw_msg_##name *m)                        \
-	{                                                                                          \
-		uint64_t v = 0;                                                                    \
-		int r = 0;                                                                         \
-		(void)v;                                                                           \
-		fields return r;                                                                   \
+#define ZW_MSG(name, id, from, to, n_fds, fields)                           \
+	static int decode_##name(struct cursor *c, struct zw_msg_##name *m) \
+	{                                                                   \
+		uint64_t v = 0;                                             \
+		int r = 0;                                                  \
+		(void)v;                                                    \
+		fields return r;                                            \
 	}
 #include "src/ipc/msg.def"
 #undef ZW_MSG
@@ -133,8 +133,8 @@ static int get_span(struct cursor *c, struct zw_span *ret, size_t max, int is_te
 static int decode_row(struct cursor *c, unsigned id, union zw_msg_any *ret)
 {
 	switch (id) {
-#define ZW_MSG(name, number, from, to, n_fds, fields)                                              \
-	case number:                                                                               \
+#define ZW_MSG(name, number, from, to, n_fds, fields) \
+	case number:                                  \
 		return decode_##name(c, &ret->name);
 #include "src/ipc/msg.def"
 #undef ZW_MSG
@@ -163,8 +163,8 @@ static const struct row *row_find(unsigned wanted)
 	return NULL;
 }
 
-int zw_msg_decode(const uint8_t *frame, size_t len, enum zw_role from, enum zw_role to, size_t n_fds,
-		  enum zw_msg_id *ret_id, union zw_msg_any *ret_msg)
+int zw_msg_decode(const uint8_t *frame, size_t len, enum zw_role from, enum zw_role to,
+		  size_t n_fds, enum zw_msg_id *ret_id, union zw_msg_any *ret_msg)
 {
 	struct cursor c = {frame, frame + len};
 	uint64_t id;

@@ -12,9 +12,9 @@
 #include "src/base/buf.h"
 #include "src/base/str.h"
 
-#define ZW_MSG_VERSION 1
+#define ZW_MSG_VERSION	1
 #define ZW_MSG_SIZE_MAX 65536
-#define ZW_MSG_FDS_MAX 8
+#define ZW_MSG_FDS_MAX	8
 
 enum zw_role {
 	ROLE_SUPER = 1 << 0,
@@ -33,16 +33,16 @@ enum zw_msg_id {
 #undef ZW_MSG
 
 /* One struct per row. Spans point into the frame and live until the next receive. */
-#define U8(n)        uint8_t n;
-#define U16(n)       uint16_t n;
-#define U32(n)       uint32_t n;
-#define U64(n)       uint64_t n;
-#define I64(n)       int64_t n;
+#define U8(n)	     uint8_t n;
+#define U16(n)	     uint16_t n;
+#define U32(n)	     uint32_t n;
+#define U64(n)	     uint64_t n;
+#define I64(n)	     int64_t n;
 #define STR(n, max)  struct zw_span n;
 #define BLOB(n, max) struct zw_span n;
-#define ZW_MSG(name, id, from, to, n_fds, fields)                                                  \
-	struct zw_msg_##name {                                                                     \
-		fields                                                                             \
+#define ZW_MSG(name, id, from, to, n_fds, fields) \
+	struct zw_msg_##name {                    \
+		fields                            \
 	};
 #include "src/ipc/msg.def"
 #undef ZW_MSG
@@ -78,8 +78,8 @@ int zw_msg_encode(struct zw_buf *out, enum zw_msg_id id, const void *msg);
  * Errors   ZW_E_SHORT, ZW_E_UNKNOWN_MSG, ZW_E_DIRECTION, ZW_E_FD_COUNT, ZW_E_TOOBIG, ZW_E_SYNTAX
  *          (NUL in a STR), ZW_E_TRAILING: all class CHILD in effect, the sender is a process of ours
  */
-int zw_msg_decode(const uint8_t *frame, size_t len, enum zw_role from, enum zw_role to, size_t n_fds,
-		  enum zw_msg_id *ret_id, union zw_msg_any *ret_msg);
+int zw_msg_decode(const uint8_t *frame, size_t len, enum zw_role from, enum zw_role to,
+		  size_t n_fds, enum zw_msg_id *ret_id, union zw_msg_any *ret_msg);
 
 /** Name of a row for logs, "?" when unknown. */
 const char *zw_msg_name(unsigned id);

@@ -86,7 +86,8 @@ static char *unknown_option(const char *given)
 		words[i] = options[i].word;
 	near = zw_starts_with(given, "--") ? zw_nearest(given + 2, words) : NULL;
 	if (near != NULL)
-		return zw_xasprintf("'%s' is no option of zwatch. Did you mean '--%s'?", given, near);
+		return zw_xasprintf("'%s' is no option of zwatch. Did you mean '--%s'?", given,
+				    near);
 	return zw_xasprintf("'%s' is no option of zwatch, or its argument is wrong", given);
 }
 
@@ -194,12 +195,13 @@ bool cli_has(const struct cli *cli, enum cli_option option)
 
 void cli_print_help(int fd)
 {
-	dprintf(fd, "zwatch - watch an AI agent: sandboxed, asked about, recorded\n\n"
-		    "  zwatch claude                      the agent in a sandbox, with a dashboard\n"
-		    "  zwatch run -- npm test             any program\n"
-		    "  zwatch history                     what happened in past sessions\n\n"
-		    "usage: zwatch [OPTION...] AGENT [AGENT-ARGUMENT...]\n"
-		    "       zwatch [OPTION...] COMMAND [...]\n\nCommands\n");
+	dprintf(fd,
+		"zwatch - watch an AI agent: sandboxed, asked about, recorded\n\n"
+		"  zwatch claude                      the agent in a sandbox, with a dashboard\n"
+		"  zwatch run -- npm test             any program\n"
+		"  zwatch history                     what happened in past sessions\n\n"
+		"usage: zwatch [OPTION...] AGENT [AGENT-ARGUMENT...]\n"
+		"       zwatch [OPTION...] COMMAND [...]\n\nCommands\n");
 	for (size_t i = 0; i < ZW_N_ELEMENTS(commands); i++)
 		dprintf(fd, "  %-9s %-27s %s\n", commands[i].word, commands[i].arguments,
 			commands[i].help);

@@ -43,8 +43,8 @@ struct cli_value {
 
 struct cli {
 	enum cli_command command;
-	const char *word;        /* the command or agent as typed */
-	char **rest;             /* what stands behind it; NULL-terminated, borrowed */
+	const char *word; /* the command or agent as typed */
+	char **rest;	  /* what stands behind it; NULL-terminated, borrowed */
 	int n_rest;
 	struct cli_value values[CLI_VALUES_MAX]; /* in order */
 	size_t n_values;

@@ -128,8 +128,8 @@ static void check_settings(struct checklist *c, const struct start *st)
 	for (size_t i = 0; i < st->report.n; i++) {
 		zw_autofree char *line = cfg_error_format(&st->report.list[i]);
 
-		item(c, st->report.list[i].is_error ? SB_GRADE_FAIL : SB_GRADE_WARN, "settings", line,
-		     "zwatch config path says which files are read");
+		item(c, st->report.list[i].is_error ? SB_GRADE_FAIL : SB_GRADE_WARN, "settings",
+		     line, "zwatch config path says which files are read");
 	}
 	if (st->report.n == 0)
 		item(c, SB_GRADE_OK, "settings", "valid", "");
@@ -174,7 +174,8 @@ int cmd_check(struct start *st, const struct cli *cli)
 	c.n[SB_GRADE_WARN] += danger_print(st);
 	if (c.n[SB_GRADE_FAIL] > 0)
 		return ZW_EXIT_NO_SANDBOX;
-	return c.n[SB_GRADE_WARN] > 0 && cli_has(cli, CLI_OPT_STRICT) ? ZW_EXIT_NOTHING : ZW_EXIT_OK;
+	return c.n[SB_GRADE_WARN] > 0 && cli_has(cli, CLI_OPT_STRICT) ? ZW_EXIT_NOTHING
+								      : ZW_EXIT_OK;
 }
 
 static int config_path(const struct start *st)

@@ -20,7 +20,7 @@
 #include "src/super/helper.h"
 
 struct stage {
-	char folder[64];   /* in /tmp; holds everything */
+	char folder[64]; /* in /tmp; holds everything */
 	char *project, *socket;
 	pid_t listener;
 };
@@ -80,7 +80,8 @@ static int stage_build(struct stage *s)
 
 static void stage_clear(struct stage *s)
 {
-	static const char *const made[] = {"shop/own.sock", "shop/notes.txt", "shop", "docker.sock"};
+	static const char *const made[] = {"shop/own.sock", "shop/notes.txt", "shop",
+					   "docker.sock"};
 
 	if (s->listener > 0) {
 		kill(s->listener, SIGKILL);
@@ -126,7 +127,8 @@ int cmd_demo(const struct cli *cli)
 	struct stage s = {.listener = 0};
 	int r = stage_build(&s);
 	if (r < 0)
-		dprintf(2, "zwatch: the demonstration cannot be set up in /tmp: %s\n", zw_strerror(r));
+		dprintf(2, "zwatch: the demonstration cannot be set up in /tmp: %s\n",
+			zw_strerror(r));
 	int status = r < 0 ? ZW_EXIT_INTERNAL : session(&s, cli);
 	if (chdir("/") < 0)
 		status = ZW_EXIT_INTERNAL;

@@ -18,8 +18,9 @@ static int store_open(const struct start *st, struct aud_query **ret)
 
 	if (r == 0)
 		return 0;
-	dprintf(2, "zwatch: the history %s cannot be read: %s\n"
-		   "        fix: move it away to start a new one; the old one is not changed\n",
+	dprintf(2,
+		"zwatch: the history %s cannot be read: %s\n"
+		"        fix: move it away to start a new one; the old one is not changed\n",
 		path, zw_strerror(r));
 	return ZW_EXIT_STORE;
 }

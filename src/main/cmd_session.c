@@ -38,14 +38,15 @@ static int log_open(const struct start *st, bool is_verbose)
 	zw_mkdirs(st->places.state_dir, 0700);
 	if (stat(path, &sb) == 0 && sb.st_size > LOG_MAX_B) {
 		for (int i = LOG_KEPT - 1; i > 0; i--) {
-			zw_autofree char *from = i > 1 ? zw_xasprintf("%s.%d", path, i - 1)
-						       : zw_xstrdup(path);
+			zw_autofree char *from =
+				i > 1 ? zw_xasprintf("%s.%d", path, i - 1) : zw_xstrdup(path);
 			zw_autofree char *to = zw_xasprintf("%s.%d", path, i);
 			rename(from, to);
 		}
 	}
 	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-	zw_log_init("zwatch", is_verbose ? STDERR_FILENO : fd, is_verbose ? ZW_LOG_INFO : ZW_LOG_WARN);
+	zw_log_init("zwatch", is_verbose ? STDERR_FILENO : fd,
+		    is_verbose ? ZW_LOG_INFO : ZW_LOG_WARN);
 	return fd;
 }
 
@@ -71,9 +72,10 @@ static int face_choose(const struct cli *cli, enum face *ret)
 		return ZW_EXIT_USAGE;
 	}
 	if (*ret != FACE_NONE && !has_terminal) {
-		dprintf(2, "zwatch: --ui %s needs a terminal on standard input and output, and TERM "
-			   "set to what it is\n"
-			   "        fix: start it in a terminal, or with --ui none\n",
+		dprintf(2,
+			"zwatch: --ui %s needs a terminal on standard input and output, and TERM "
+			"set to what it is\n"
+			"        fix: start it in a terminal, or with --ui none\n",
 			word);
 		return ZW_EXIT_USAGE;
 	}
@@ -119,8 +121,8 @@ static void agree(struct start *st, const char *path)
 }
 
 /* One listed socket. Returns 0, or the exit status with which nothing starts. */
-static int danger_one(struct start *st, const struct cfg_socket *k, bool has_terminal, bool has_flag,
-		      bool *ret_opened)
+static int danger_one(struct start *st, const struct cfg_socket *k, bool has_terminal,
+		      bool has_flag, bool *ret_opened)
 {
 	const struct cfg_class *c = cfg_catalogue_find(st->catalogue, k->path);
 	char real[PATH_MAX] = "";
@@ -145,9 +147,10 @@ static int danger_one(struct start *st, const struct cfg_socket *k, bool has_ter
 			return 0;
 		break;
 	case CFG_DANGER_STOP:
-		dprintf(2, "%szwatch: a dangerous socket is listed and there is no terminal to ask "
-			   "on; nothing was started.\n"
-			   "        fix: take it out of %s, or start with --allow-dangerous-sockets\n",
+		dprintf(2,
+			"%szwatch: a dangerous socket is listed and there is no terminal to ask "
+			"on; nothing was started.\n"
+			"        fix: take it out of %s, or start with --allow-dangerous-sockets\n",
 			block, k->origin);
 		return ZW_EXIT_CONFIG;
 	case CFG_DANGER_WARN_OPEN:
@@ -163,12 +166,13 @@ static int danger_one(struct start *st, const struct cfg_socket *k, bool has_ter
 
 static int danger_check(struct start *st, const struct cli *cli, bool *ret_opened)
 {
-	bool has_terminal = isatty(STDIN_FILENO) && isatty(STDERR_FILENO) &&
-			    !cli_has(cli, CLI_OPT_NO_INPUT);
+	bool has_terminal =
+		isatty(STDIN_FILENO) && isatty(STDERR_FILENO) && !cli_has(cli, CLI_OPT_NO_INPUT);
 	bool has_flag = cli_has(cli, CLI_OPT_DANGEROUS);
 
 	for (size_t i = 0; i < st->cfg->n_sockets; i++) {
-		int status = danger_one(st, &st->cfg->sockets[i], has_terminal, has_flag, ret_opened);
+		int status =
+			danger_one(st, &st->cfg->sockets[i], has_terminal, has_flag, ret_opened);
 
 		if (status != 0)
 			return status;
@@ -220,13 +224,13 @@ static void say_failure(const struct sup_result *r)
 
 static void say_end(const struct sup_result *r)
 {
-	zw_autofree char *number = r->session != 0
-					   ? zw_xasprintf("session %llu",
-							  (unsigned long long)r->session)
-					   : zw_xstrdup("session not recorded");
+	zw_autofree char *number =
+		r->session != 0 ? zw_xasprintf("session %llu", (unsigned long long)r->session)
+				: zw_xstrdup("session not recorded");
 
-	dprintf(2, "zwatch: %s, %lld min, exit %d.  allowed %llu, refused %llu, asked %llu (%llu "
-		   "missed).\n",
+	dprintf(2,
+		"zwatch: %s, %lld min, exit %d.  allowed %llu, refused %llu, asked %llu (%llu "
+		"missed).\n",
 		number, (long long)(r->length_ms / 60000), r->exit_status,
 		(unsigned long long)r->n_allow, (unsigned long long)r->n_deny,
 		(unsigned long long)r->n_ask, (unsigned long long)r->n_miss);
@@ -236,8 +240,8 @@ static void say_end(const struct sup_result *r)
 		dprintf(2, "        review: zwatch show %llu\n", (unsigned long long)r->session);
 }
 
-static void face_config(struct dash *d, const struct start *st, const struct cli *cli, enum face face,
-			const char *store, const char *name)
+static void face_config(struct dash *d, const struct start *st, const struct cli *cli,
+			enum face face, const char *store, const char *name)
 {
 	const char *colour = cli_get(cli, CLI_OPT_COLOR);
 	const char *no_colour = getenv("NO_COLOR");
@@ -302,7 +306,8 @@ static int session_run(struct start *st, const struct cli *cli, enum face face, 
 	dash_fini(&dash);
 	if (*result.what != '\0')
 		say_failure(&result);
-	else if (!cli_has(cli, CLI_OPT_QUIET) && (isatty(STDERR_FILENO) || cli_has(cli, CLI_OPT_VERBOSE)))
+	else if (!cli_has(cli, CLI_OPT_QUIET) &&
+		 (isatty(STDERR_FILENO) || cli_has(cli, CLI_OPT_VERBOSE)))
 		say_end(&result);
 	sup_result_fini(&result);
 	return status;
@@ -333,7 +338,8 @@ int cmd_session(struct start *st, const struct cli *cli)
 	enum face face;
 
 	if (getenv("ZWATCH") != NULL) {
-		dprintf(2, "zwatch: zwatch is already watching this session. A second layer would hide "
+		dprintf(2, "zwatch: zwatch is already watching this session. A second layer would "
+			   "hide "
 			   "prompts from you.\n");
 		return ZW_EXIT_NO_SANDBOX;
 	}

@@ -9,10 +9,10 @@
 
 struct dash {
 	struct ui_config config; /* set by the caller before dash_face() */
-	struct ui *ui;           /* owned while open */
+	struct ui *ui;		 /* owned while open */
 	struct sup *sup;
-	struct pane_grid *grid;  /* owned mapping */
-	int grid_fd, tty_fd;     /* owned */
+	struct pane_grid *grid; /* owned mapping */
+	int grid_fd, tty_fd;	/* owned */
 	struct sup_face face;
 };
 

@@ -17,7 +17,7 @@
 
 #define TYPE_PAUSE_US 9000
 #define STEP_PAUSE_US 600000
-#define SITE          "example.com:443"
+#define SITE	      "example.com:443"
 
 #define BOLD  "\033[1m"
 #define DIM   "\033[2m"
@@ -165,7 +165,8 @@ int main(int argc, char **argv)
 		own_socket();
 		docker_socket(argv[1]);
 		site();
-		printf("\n" BOLD "Done." PLAIN " What was recorded: Ctrl-] h now, zwatch history later.\n"
+		printf("\n" BOLD "Done." PLAIN
+		       " What was recorded: Ctrl-] h now, zwatch history later.\n"
 		       "Enter ends the demonstration, r Enter runs it again. ");
 		fflush(stdout);
 		while ((c = getchar()) == ' ')

@@ -65,7 +65,8 @@ static int run_command(struct start *st, const struct cli *cli, int config_error
 	}
 	start_print_report(st, 2, cli_has(cli, CLI_OPT_VERBOSE));
 	if (config_error < 0) {
-		dprintf(2, "zwatch: nothing was started. zwatch config validate checks the settings\n");
+		dprintf(2, "zwatch: nothing was started. zwatch config validate checks the "
+			   "settings\n");
 		return ZW_EXIT_CONFIG;
 	}
 	return cmd_session(st, cli);
@@ -117,10 +118,11 @@ int main(int argc, char **argv)
 		printf("zwatch %s\n", ZW_VERSION);
 		return ZW_EXIT_OK;
 	}
-	if (cli_has(&cli, CLI_OPT_HELP) || cli.command == CLI_CMD_help || cli.command == CLI_CMD_NONE) {
+	if (cli_has(&cli, CLI_OPT_HELP) || cli.command == CLI_CMD_help ||
+	    cli.command == CLI_CMD_NONE) {
 		cli_print_help(cli.command == CLI_CMD_NONE && !cli_has(&cli, CLI_OPT_HELP) ? 2 : 1);
 		return cli.command == CLI_CMD_NONE && !cli_has(&cli, CLI_OPT_HELP) ? ZW_EXIT_USAGE
-										  : ZW_EXIT_OK;
+										   : ZW_EXIT_OK;
 	}
 	if (cli.command == CLI_CMD_version)
 		return version_print();

@@ -82,7 +82,8 @@ int start_config(struct start *st, const struct cli *cli)
 		return r;
 	if (file == NULL)
 		file = getenv("ZWATCH_CONFIG");
-	struct cfg_source source = {.user_file = file, .no_project = cli_has(cli, CLI_OPT_NO_PROJECT)};
+	struct cfg_source source = {.user_file = file,
+				    .no_project = cli_has(cli, CLI_OPT_NO_PROJECT)};
 	r = cfg_load(&st->places, &source, &st->cfg, &st->report);
 	apply_options(st, cli);
 	int r2 = cfg_catalogue_load(&st->places, environ, &st->catalogue);
@@ -160,14 +161,15 @@ static bool env_is_passed(const struct cfg_agent *agent, const char *pair)
 
 static void env_proxy(struct start *st)
 {
-	static const char *const http[] = {"http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"};
+	static const char *const http[] = {"http_proxy", "https_proxy", "HTTP_PROXY",
+					   "HTTPS_PROXY"};
 	static const char *const none[] = {"no_proxy", "NO_PROXY"};
-	zw_autofree char *url = zw_xasprintf("http://%u.%u.%u.%u:%u", SB_NET_ADDR >> 24,
-					     SB_NET_ADDR >> 16 & 255, SB_NET_ADDR >> 8 & 255,
-					     SB_NET_ADDR & 255, SB_NET_HTTP_PORT);
-	zw_autofree char *socks = zw_xasprintf("socks5h://%u.%u.%u.%u:%u", SB_NET_ADDR >> 24,
-					       SB_NET_ADDR >> 16 & 255, SB_NET_ADDR >> 8 & 255,
-					       SB_NET_ADDR & 255, SB_NET_SOCKS_PORT);
+	zw_autofree char *url =
+		zw_xasprintf("http://%u.%u.%u.%u:%u", SB_NET_ADDR >> 24, SB_NET_ADDR >> 16 & 255,
+			     SB_NET_ADDR >> 8 & 255, SB_NET_ADDR & 255, SB_NET_HTTP_PORT);
+	zw_autofree char *socks =
+		zw_xasprintf("socks5h://%u.%u.%u.%u:%u", SB_NET_ADDR >> 24, SB_NET_ADDR >> 16 & 255,
+			     SB_NET_ADDR >> 8 & 255, SB_NET_ADDR & 255, SB_NET_SOCKS_PORT);
 
 	if (!st->cfg->proxy_env)
 		return;
@@ -315,7 +317,8 @@ static char *find_in_path(const char *name)
 	zw_autofree char *path = zw_xstrdup("/usr/bin:/bin:/usr/local/bin:/usr/sbin:/sbin");
 	char *save = NULL;
 
-	for (char *dir = strtok_r(path, ":", &save); dir != NULL; dir = strtok_r(NULL, ":", &save)) {
+	for (char *dir = strtok_r(path, ":", &save); dir != NULL;
+	     dir = strtok_r(NULL, ":", &save)) {
 		zw_autofree char *file = zw_xasprintf("%s/%s", dir, name);
 
 		if (access(file, X_OK) == 0)

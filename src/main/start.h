@@ -15,10 +15,10 @@ struct start {
 	struct cfg *cfg;
 	struct cfg_report report;
 	struct cfg_catalogue *catalogue;
-	struct cfg_agent *agent;      /* NULL until start_agent() */
-	char **env;                   /* of the agent, NULL at the end */
+	struct cfg_agent *agent; /* NULL until start_agent() */
+	char **env;		 /* of the agent, NULL at the end */
 	size_t n_env;
-	char **argv;                  /* borrowed strings in an owned list */
+	char **argv; /* borrowed strings in an owned list */
 	char *bwrap, *init;
 	const char **writable, **read_only, **hidden, **fresh; /* owned lists, borrowed strings */
 	struct cfg_paths hidden_paths, shown_paths;

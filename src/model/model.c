@@ -4,7 +4,7 @@
 #include "src/base/mem.h"
 #include "src/base/vis.h"
 
-#define COMMAND_MAX 2048
+#define COMMAND_MAX    2048
 #define PATH_SHOWN_MAX 4096
 
 static char *empty(void)
@@ -14,7 +14,8 @@ static char *empty(void)
 
 static void proc_init(struct mdl_proc *p)
 {
-	*p = (struct mdl_proc){.exe = empty(), .command = empty(), .cwd = empty(), .chain = empty()};
+	*p = (struct mdl_proc){
+		.exe = empty(), .command = empty(), .cwd = empty(), .chain = empty()};
 }
 
 static void proc_fini(struct mdl_proc *p)
@@ -47,8 +48,9 @@ static void sock_free(struct mdl_sock *k)
 
 static void ask_free(struct mdl_ask *a)
 {
-	char *const strings[] = {a->class_name, a->title,  a->wants, a->consequence, a->safer, a->word,
-				 a->target,     a->asked,  a->owner, a->answers,     a->before};
+	char *const strings[] = {a->class_name, a->title,   a->wants,  a->consequence,
+				 a->safer,	a->word,    a->target, a->asked,
+				 a->owner,	a->answers, a->before};
 
 	for (size_t i = 0; i < ZW_N_ELEMENTS(strings); i++)
 		free(strings[i]);
@@ -199,7 +201,7 @@ struct mdl_conn *mdl_conn_get(struct mdl_session *s, uint64_t id, bool *ret_is_n
 {
 	struct mdl_conn *c;
 
-	TAILQ_FOREACH(c, &s->conns, link) {
+	TAILQ_FOREACH (c, &s->conns, link) {
 		if (c->id == id) {
 			*ret_is_new = false;
 			return c;
@@ -226,7 +228,7 @@ struct mdl_sock *mdl_sock_get(struct mdl_session *s, struct zw_span target, uint
 	struct mdl_sock *k;
 
 	mdl_set(&shown, target, PATH_SHOWN_MAX);
-	TAILQ_FOREACH(k, &s->socks, link) {
+	TAILQ_FOREACH (k, &s->socks, link) {
 		if (k->did == did && k->proc.pid == pid && strcmp(k->target, shown) == 0) {
 			TAILQ_REMOVE(&s->socks, k, link);
 			TAILQ_INSERT_HEAD(&s->socks, k, link);
@@ -282,9 +284,9 @@ struct mdl_ask *mdl_ask_new(struct mdl_session *s, uint64_t id)
 	asks_trim(s);
 	a->id = id;
 	a->n_waiting = 1;
-	char **const strings[] = {&a->class_name, &a->title,  &a->wants, &a->consequence,
-				  &a->safer,      &a->word,   &a->target, &a->asked,
-				  &a->owner,      &a->answers, &a->before};
+	char **const strings[] = {&a->class_name, &a->title,   &a->wants,  &a->consequence,
+				  &a->safer,	  &a->word,    &a->target, &a->asked,
+				  &a->owner,	  &a->answers, &a->before};
 	for (size_t i = 0; i < ZW_N_ELEMENTS(strings); i++)
 		*strings[i] = empty();
 	proc_init(&a->proc);
@@ -297,7 +299,7 @@ struct mdl_ask *mdl_ask_find(struct mdl_session *s, uint64_t id)
 {
 	struct mdl_ask *a;
 
-	TAILQ_FOREACH(a, &s->asks, link)
+	TAILQ_FOREACH (a, &s->asks, link)
 		if (a->id == id)
 			return a;
 	return NULL;
@@ -307,7 +309,7 @@ struct mdl_ask *mdl_ask_first(struct mdl_session *s)
 {
 	struct mdl_ask *a, *first = NULL;
 
-	TAILQ_FOREACH(a, &s->asks, link)
+	TAILQ_FOREACH (a, &s->asks, link)
 		if (ask_waits(a) && (first == NULL || a->risk > first->risk))
 			first = a;
 	return first;
@@ -318,7 +320,7 @@ size_t mdl_asks_waiting(const struct mdl_session *s)
 	const struct mdl_ask *a;
 	size_t n = 0;
 
-	TAILQ_FOREACH(a, &s->asks, link)
+	TAILQ_FOREACH (a, &s->asks, link)
 		n += ask_waits(a);
 	return n;
 }

@@ -30,24 +30,24 @@ enum mdl_changed {
 /** A program of the agent's tree. Strings owned, printable. */
 struct mdl_proc {
 	uint32_t pid;
-	char *exe;      /* "/usr/bin/curl"; "" = unknown */
-	char *command;  /* arguments with blanks between, cut at 2048 */
-	char *cwd;      /* with ~ for the home folder */
-	char *chain;    /* "claude(4502) > bash(4688)": the ancestors, agent first */
+	char *exe;     /* "/usr/bin/curl"; "" = unknown */
+	char *command; /* arguments with blanks between, cut at 2048 */
+	char *cwd;     /* with ~ for the home folder */
+	char *chain;   /* "claude(4502) > bash(4688)": the ancestors, agent first */
 };
 
 /** One connection to a site, or one refused. */
 struct mdl_conn {
 	TAILQ_ENTRY(mdl_conn) link; /* newest first */
-	uint64_t id;                /* (source << 56) | seq of its conn_event */
-	unsigned did, via, by;      /* ZW_DID_*, ZW_VIA_*, ZW_BY_* */
+	uint64_t id;		    /* (source << 56) | seq of its conn_event */
+	unsigned did, via, by;	    /* ZW_DID_*, ZW_VIA_*, ZW_BY_* */
 	char *host, *address, *reason, *end;
 	uint16_t port;
 	uint32_t rule;
 	uint64_t up_b, down_b;
 	int64_t opened_us, closed_us; /* wall clock; closed 0 = live */
 	uint32_t n_times;
-	bool is_new;                /* first time in this session's project, as far as known */
+	bool is_new; /* first time in this session's project, as far as known */
 	struct mdl_proc proc;
 };
 
@@ -66,55 +66,55 @@ struct mdl_sock {
 };
 
 enum mdl_ask_state {
-	MDL_ASK_HELD,     /* waits, its clock runs */
-	MDL_ASK_OPEN,     /* on screen, its clock stands */
+	MDL_ASK_HELD, /* waits, its clock runs */
+	MDL_ASK_OPEN, /* on screen, its clock stands */
 	MDL_ASK_ANSWERED,
-	MDL_ASK_MISSED,   /* time over: denied once; a late answer counts for this session */
-	MDL_ASK_GONE,     /* the program gave up or ended */
+	MDL_ASK_MISSED, /* time over: denied once; a late answer counts for this session */
+	MDL_ASK_GONE,	/* the program gave up or ended */
 };
 
 /** One question: who + what. Strings owned, printable; texts of the class are filled in by super. */
 struct mdl_ask {
 	TAILQ_ENTRY(mdl_ask) link; /* oldest first */
-	uint64_t id;               /* zwatch's own number */
+	uint64_t id;		   /* zwatch's own number */
 	enum mdl_ask_state state;
 	enum pol_kind kind;
 	enum pol_risk risk;
 	char *class_name;  /* "docker"; "" for a site or an unknown socket */
-	char *title;       /* short name: "docker.sock", "a.new.site:443" */
-	char *wants;       /* "wants to talk to the Docker daemon" */
+	char *title;	   /* short name: "docker.sock", "a.new.site:443" */
+	char *wants;	   /* "wants to talk to the Docker daemon" */
 	char *consequence; /* "the agent gets root on this machine. ..." */
-	char *safer;       /* may be "" */
-	char *word;        /* to type for HIGH session/always and for CRITICAL; "docker" */
-	char *target;      /* real path, @name or host:port: what is judged */
-	char *asked;       /* the program's spelling; "" = the same */
-	char *owner;       /* "owner root:docker, mode 0660"; "" for a site */
-	char *answers;     /* "dockerd(1187), running as root"; "" for a site */
-	char *before;      /* what happened before with this target in this session */
+	char *safer;	   /* may be "" */
+	char *word;	   /* to type for HIGH session/always and for CRITICAL; "docker" */
+	char *target;	   /* real path, @name or host:port: what is judged */
+	char *asked;	   /* the program's spelling; "" = the same */
+	char *owner;	   /* "owner root:docker, mode 0660"; "" for a site */
+	char *answers;	   /* "dockerd(1187), running as root"; "" for a site */
+	char *before;	   /* what happened before with this target in this session */
 	struct mdl_proc proc;
-	bool is_allowed;   /* ANSWERED: how */
+	bool is_allowed; /* ANSWERED: how */
 	uint32_t n_waiting;
-	int64_t since_ms;  /* monotonic; when it came */
-	int64_t left_ms;   /* of the hold time at since_ms or when the clock was stopped; 0 = no limit */
-	int64_t clock_ms;  /* monotonic; when left_ms was true (state HELD) */
+	int64_t since_ms; /* monotonic; when it came */
+	int64_t left_ms; /* of the hold time at since_ms or when the clock was stopped; 0 = no limit */
+	int64_t clock_ms; /* monotonic; when left_ms was true (state HELD) */
 };
 
 struct mdl_session {
-	uint64_t number;       /* of the store; 0 = not yet known or not kept */
-	char *agent;           /* "claude" */
-	char *project;         /* "~/src/shop" */
-	char *title;           /* window title of the agent, filtered; "" */
+	uint64_t number; /* of the store; 0 = not yet known or not kept */
+	char *agent;	 /* "claude" */
+	char *project;	 /* "~/src/shop" */
+	char *title;	 /* window title of the agent, filtered; "" */
 	enum pol_mode mode;
-	int64_t started_ms;    /* monotonic */
-	bool is_dangerous;     /* --allow-dangerous-sockets is in force: red for the whole session */
-	char *warning;         /* dead helper, store problem ...; "" = none. The newest one */
+	int64_t started_ms; /* monotonic */
+	bool is_dangerous;  /* --allow-dangerous-sockets is in force: red for the whole session */
+	char *warning;	    /* dead helper, store problem ...; "" = none. The newest one */
 	uint64_t n_allow, n_deny, n_auto, n_ask, n_miss, n_live;
 	uint64_t up_b, down_b;
 	TAILQ_HEAD(mdl_conn_list, mdl_conn) conns;
 	TAILQ_HEAD(mdl_sock_list, mdl_sock) socks;
 	TAILQ_HEAD(mdl_ask_list, mdl_ask) asks;
 	size_t n_conns, n_socks, n_asks;
-	char *home;            /* for ~; "" = none */
+	char *home; /* for ~; "" = none */
 };
 
 void mdl_session_init(struct mdl_session *s, const char *home);

@@ -20,8 +20,9 @@ struct pol_addr {
 
 /** A host as a client may name it. */
 struct pol_host {
-	char name[POL_HOST_MAX + 1]; /* lower case, no trailing dot; of an address: its usual text */
-	struct pol_addr addr;        /* family NONE for a name */
+	char name[POL_HOST_MAX +
+		  1];	      /* lower case, no trailing dot; of an address: its usual text */
+	struct pol_addr addr; /* family NONE for a name */
 };
 
 /**
@@ -51,7 +52,7 @@ enum pol_addr_kind {
 	POL_ADDR_PRIVATE,  /* RFC 1918, RFC 6598, ULA, link-local, and what wraps one of these */
 	POL_ADDR_METADATA, /* 169.254.169.254 and its like */
 	POL_ADDR_SPECIAL,  /* multicast, documentation, reserved, this network */
-	POL_ADDR_FAKE,     /* 198.18.0.0/15: zwatch's own answers inside */
+	POL_ADDR_FAKE,	   /* 198.18.0.0/15: zwatch's own answers inside */
 };
 
 /**

@@ -57,22 +57,23 @@ enum pol_rule_flag {
 
 /** One rule. Strings are owned by whoever holds the struct; NULL counts as "". */
 struct pol_rule {
-	uint32_t id;            /* as shown to the user; 0 = no number */
+	uint32_t id; /* as shown to the user; 0 = no number */
 	enum pol_kind kind;
 	enum pol_action action;
 	enum pol_layer layer;
-	unsigned flags;         /* enum pol_rule_flag */
-	const char *pattern;    /* site: host, *.host, host:port, *:port, address, CIDR, with or without
+	unsigned flags; /* enum pol_rule_flag */
+	const char
+		*pattern; /* site: host, *.host, host:port, *:port, address, CIDR, with or without
 	                           :port; without a port: 80 and 443 for an allow, every port for a deny.
 	                           socket: real path, or @abstract */
-	const char *program;    /* "" = any; else the path of the executable inside */
-	const char *origin;     /* "~/.config/zwatch/config.json:9", "answer", "--allow" */
-	const char *reason;     /* text for the agent when it denies, may be "" */
+	const char *program; /* "" = any; else the path of the executable inside */
+	const char *origin;  /* "~/.config/zwatch/config.json:9", "answer", "--allow" */
+	const char *reason;  /* text for the agent when it denies, may be "" */
 };
 
 /** A class of the catalogue, as a decision needs it. */
 struct pol_class {
-	char name[64];          /* "docker", as shown in filters and records */
+	char name[64]; /* "docker", as shown in filters and records */
 	enum pol_risk risk;
 	enum pol_treat treat;
 	enum pol_way way;
@@ -80,21 +81,21 @@ struct pol_class {
 
 struct pol_decision {
 	enum pol_verdict verdict;
-	unsigned by;            /* ZW_BY_RULE, ZW_BY_MODE, ZW_BY_CATALOGUE, ZW_BY_ADDRESS */
-	uint32_t rule;          /* of the deciding rule, 0 = none */
-	const char *origin;     /* of it; borrowed from the policy, "" = none */
-	const char *reason;     /* one plain sentence or ""; borrowed */
+	unsigned by;	    /* ZW_BY_RULE, ZW_BY_MODE, ZW_BY_CATALOGUE, ZW_BY_ADDRESS */
+	uint32_t rule;	    /* of the deciding rule, 0 = none */
+	const char *origin; /* of it; borrowed from the policy, "" = none */
+	const char *reason; /* one plain sentence or ""; borrowed */
 };
 
 /** A socket to judge. */
 struct pol_socket {
-	const char *path;       /* real host path, or NULL */
+	const char *path; /* real host path, or NULL */
 	size_t path_len;
-	const char *abstract;   /* abstract name without the leading NUL, or NULL */
+	const char *abstract; /* abstract name without the leading NUL, or NULL */
 	size_t abstract_len;
-	const char *alias;      /* the spelling that was asked for (for class patterns), or NULL */
+	const char *alias; /* the spelling that was asked for (for class patterns), or NULL */
 	size_t alias_len;
-	const char *program;    /* executable that asks; "" = unknown */
+	const char *program; /* executable that asks; "" = unknown */
 };
 
 struct policy;
@@ -142,12 +143,9 @@ void pol_decide_socket(const struct policy *p, const struct pol_socket *s, struc
 		       const struct pol_class **ret_class);
 
 /**
- * Whether a rule in force names @addr, or whether @host is one of the names that may resolve to
- * private addresses (`network.allowPrivate`: *.name or CIDR, added by pol_private_add()).
+ * Adds *.name, name, address or CIDR to what may resolve to private addresses
+ * (`network.allowPrivate`). Returns 0, ZW_E_SYNTAX, ZW_E_TOOBIG.
  */
-bool pol_private_is_allowed(const struct policy *p, const struct pol_host *host,
-			    const struct pol_addr *addr);
-/** Adds *.name, name, address or CIDR to these. Returns 0, ZW_E_SYNTAX, ZW_E_TOOBIG. */
 int pol_private_add(struct policy *p, const char *pattern);
 
 /**
@@ -163,8 +161,8 @@ void pol_decide_resolved(const struct policy *p, const struct pol_host *host,
 
 /* -- from and to messages: how zwatch feeds the deciding processes ------------------------------ */
 
-const char *pol_mode_word(enum pol_mode m);   /* "watch" "guard" "strict" */
-const char *pol_risk_word(enum pol_risk r);   /* "harmless" "low" "HIGH" "CRITICAL" */
+const char *pol_mode_word(enum pol_mode m); /* "watch" "guard" "strict" */
+const char *pol_risk_word(enum pol_risk r); /* "harmless" "low" "HIGH" "CRITICAL" */
 int pol_mode_parse(const char *s, enum pol_mode *ret);
 int pol_risk_parse(const char *s, enum pol_risk *ret);
 

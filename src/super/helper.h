@@ -13,20 +13,20 @@ struct sup_helper;
 
 struct sup_helper_ops {
 	/** A message of this helper, checked (zw_chan_ops.on_msg). */
-	void (*on_msg)(struct sup_helper *h, enum zw_msg_id id, const union zw_msg_any *msg, int *fds,
-		       void *arg);
+	void (*on_msg)(struct sup_helper *h, enum zw_msg_id id, const union zw_msg_any *msg,
+		       int *fds, void *arg);
 	/** It is gone, or had to be killed for what it sent; @how is one sentence. Called once. */
 	void (*on_dead)(struct sup_helper *h, const char *how, void *arg);
 };
 
 struct sup_helper {
 	enum zw_role role;
-	pid_t pid;             /* 0 = none runs */
-	struct zw_chan *chan;  /* owned; NULL = none runs */
-	bool is_ready;         /* its *_ready or aud_opened has come */
+	pid_t pid;	      /* 0 = none runs */
+	struct zw_chan *chan; /* owned; NULL = none runs */
+	bool is_ready;	      /* its *_ready or aud_opened has come */
 	bool has_hello;
-	bool is_done;          /* it ended by itself, with status 0 */
-	unsigned n_starts;     /* how often it was started */
+	bool is_done;	   /* it ended by itself, with status 0 */
+	unsigned n_starts; /* how often it was started */
 	struct zev_loop *loop;
 	const struct sup_helper_ops *ops;
 	void *arg;

@@ -89,8 +89,8 @@ static void on_listener_ready(int fd, unsigned what, void *arg)
 void sup_net_start(struct sup *s)
 {
 	for (int i = 0; i < SUP_N_LISTENERS; i++)
-		s->listen_io[i] = zev_io_new(s->loop, s->sandbox.net[i], ZEV_READ,
-					     on_listener_ready, s);
+		s->listen_io[i] =
+			zev_io_new(s->loop, s->sandbox.net[i], ZEV_READ, on_listener_ready, s);
 }
 
 void sup_net_fini(struct sup *s)

@@ -10,7 +10,8 @@ static void catalogue_send(const struct cfg_catalogue *cat, struct zw_chan *chan
 		const struct pol_class *c = &cat->classes[i].c;
 
 		zw_send(chan, pol_class, .index = (uint16_t)i, .name = zw_span(c->name),
-			.risk = (uint8_t)c->risk, .treat = (uint8_t)c->treat, .way = (uint8_t)c->way);
+			.risk = (uint8_t)c->risk, .treat = (uint8_t)c->treat,
+			.way = (uint8_t)c->way);
 	}
 	for (size_t i = 0; i < cat->n_patterns; i++) {
 		const struct cfg_pattern *p = &cat->patterns[i];
@@ -33,7 +34,7 @@ void sup_policy_send(struct sup *s, struct sup_helper *h)
 		catalogue_send(s->config->catalogue, h->chan);
 	for (size_t i = 0; i < s->config->n_rules; i++)
 		feed_send_rule(h->chan, &s->config->rules[i]);
-	TAILQ_FOREACH(r, &s->answers, link)
+	TAILQ_FOREACH (r, &s->answers, link)
 		if (!r->is_pinned)
 			feed_send_rule(h->chan, &r->rule);
 	zw_send(h->chan, pol_end, .generation = s->generation);
@@ -75,8 +76,8 @@ const char *sup_undo(struct sup *s)
 	struct sup_rule *r;
 
 	TAILQ_FOREACH_REVERSE(r, &s->answers, sup_rule_list, link)
-		if (r->rule.action == POL_ACTION_ALLOW)
-			break;
+	if (r->rule.action == POL_ACTION_ALLOW)
+		break;
 	free(s->undo_text);
 	if (r == NULL) {
 		s->undo_text = zw_xstrdup("Nothing was allowed for this session yet.");
@@ -84,9 +85,10 @@ const char *sup_undo(struct sup *s)
 	}
 	zw_autofree char *what = NULL;
 	mdl_set(&what, zw_span(r->rule.pattern), 200);
-	s->undo_text = zw_xasprintf("Taken back: %s. From now on zwatch asks again; a connection that "
-				    "is already open stays open.",
-				    what);
+	s->undo_text =
+		zw_xasprintf("Taken back: %s. From now on zwatch asks again; a connection that "
+			     "is already open stays open.",
+			     what);
 	TAILQ_REMOVE(&s->answers, r, link);
 	rule_free(r);
 	/* A new policy also makes the broker forget every socket that it had pinned. */
@@ -98,8 +100,8 @@ const char *sup_undo(struct sup *s)
 
 void sup_set_mode(struct sup *s, enum pol_mode mode)
 {
-	zw_autofree char *line = zw_xasprintf("%s -> %s", pol_mode_word(s->model.mode),
-					      pol_mode_word(mode));
+	zw_autofree char *line =
+		zw_xasprintf("%s -> %s", pol_mode_word(s->model.mode), pol_mode_word(mode));
 
 	if (mode == s->model.mode)
 		return;

@@ -12,8 +12,8 @@
 #include "src/super/super_i.h"
 
 #define BROKER_READY_MS 5000
-#define AUDIT_CLOSE_MS  5000
-#define LAST_EVENTS_MS  300
+#define AUDIT_CLOSE_MS	5000
+#define LAST_EVENTS_MS	300
 /* Of the sandbox: namespaces, filter and Landlock. Nothing weaker is started. */
 #define LEVEL_FULL 3
 
@@ -62,8 +62,10 @@ static void on_msg(struct sup_helper *h, enum zw_msg_id id, const union zw_msg_a
 		s->model.number = msg->aud_opened.session;
 		if (!h->is_ready) {
 			zw_autofree char *text = zw_span_dup(msg->aud_opened.text);
-			sup_warn(s, "cannot write history: %s. The session goes on; nothing is kept, "
-				    "and nothing dangerous can be allowed", text);
+			sup_warn(s,
+				 "cannot write history: %s. The session goes on; nothing is kept, "
+				 "and nothing dangerous can be allowed",
+				 text);
 		}
 		sup_changed(s, MDL_CHANGED_STATUS);
 		break;
@@ -226,11 +228,12 @@ static int audit_start(struct sup *s)
 
 	if (r < 0)
 		return r;
-	zw_send(s->audit.chan, aud_open, .path = zw_span(c->store_path), .is_private = c->is_private,
-		.t_us = zw_now_us(), .agent = zw_span(c->agent),
+	zw_send(s->audit.chan, aud_open, .path = zw_span(c->store_path),
+		.is_private = c->is_private, .t_us = zw_now_us(), .agent = zw_span(c->agent),
 		.argv = zw_span_n(argv, argv_blob(c->plan->argv, argv, sizeof(argv))),
-		.cwd = zw_span(c->plan->cwd), .project = zw_span(c->project), .mode = (uint8_t)c->mode,
-		.version = zw_span(ZW_VERSION), .uid = (uint32_t)c->plan->uid);
+		.cwd = zw_span(c->plan->cwd), .project = zw_span(c->project),
+		.mode = (uint8_t)c->mode, .version = zw_span(ZW_VERSION),
+		.uid = (uint32_t)c->plan->uid);
 	return 0;
 }
 
@@ -351,7 +354,9 @@ static void finish(struct sup *s, bool has_run)
 	sup_helper_stop(&s->resolver);
 	sup_helper_stop(&s->pane);
 	if (s->audit.chan != NULL) {
-		const char *how = !has_run ? "not started" : s->end_signal != 0 ? "stopped" : "exited";
+		const char *how = !has_run	       ? "not started"
+				  : s->end_signal != 0 ? "stopped"
+						       : "exited";
 
 		zw_send(s->audit.chan, aud_close, .t_us = zw_now_us(),
 			.exit_status = (uint32_t)s->result->exit_status, .how = zw_span(how));
@@ -407,8 +412,8 @@ static void init(struct sup *s, const struct sup_config *config, const struct su
 static void run(struct sup *s)
 {
 	while (s->end_signal == 0) {
-		if (s->is_agent_over && (s->is_pane_over || s->pane.chan == NULL ||
-					 !zev_timer_is_running(s->patience)))
+		if (s->is_agent_over &&
+		    (s->is_pane_over || s->pane.chan == NULL || !zev_timer_is_running(s->patience)))
 			break;
 		if (zev_run(s->loop) < 0)
 			break;

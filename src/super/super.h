@@ -22,14 +22,14 @@ struct sup_net {
 	uint32_t resolve_ms, connect_ms, header_ms, tls_hello_ms, idle_ms;
 	const uint16_t *local_ports; /* host's loopback services the agent may reach; borrowed */
 	size_t n_local_ports;
-	const char *upstreams;     /* lines; borrowed */
+	const char *upstreams;	   /* lines; borrowed */
 	const char *allow_private; /* lines: *.name or CIDR; borrowed */
 };
 
 /** Everything a session is started with. All borrowed until sup_run() returns. */
 struct sup_config {
-	const char *agent;            /* name for screen and record: "claude", "bash" */
-	const char *project, *home;   /* absolute */
+	const char *agent;	    /* name for screen and record: "claude", "bash" */
+	const char *project, *home; /* absolute */
 	struct sb_plan *plan;
 	const struct cfg_catalogue *catalogue;
 	const struct pol_rule *rules;
@@ -38,9 +38,9 @@ struct sup_config {
 	struct sup_net net;
 	int64_t hold_site_ms, hold_socket_ms; /* 0 = until answered */
 	const char *store_path;
-	const char *runtime_dir;      /* inside */
+	const char *runtime_dir; /* inside */
 	bool is_private, is_dangerous, can_ask;
-	int log_fd;                   /* -1 = none */
+	int log_fd; /* -1 = none */
 	uint32_t scrollback_n;
 };
 
@@ -64,12 +64,12 @@ struct sup_face {
 
 /** How a session ended. Strings owned by the struct, sup_result_fini(). */
 struct sup_result {
-	int exit_status;     /* what zwatch should exit with */
-	uint64_t session;    /* number in the store, 0 = not kept */
+	int exit_status;  /* what zwatch should exit with */
+	uint64_t session; /* number in the store, 0 = not kept */
 	int64_t length_ms;
 	uint64_t n_allow, n_deny, n_ask, n_miss;
 	char *what, *why, *fix; /* when it did not start (exit 3, 125, 126, 127); else "" */
-	char *warning;       /* the newest, "" = none */
+	char *warning;		/* the newest, "" = none */
 };
 
 /**

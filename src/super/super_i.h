@@ -12,9 +12,9 @@
 #include "src/super/super.h"
 
 /* Typed and pasted bytes that the agent has not read yet; beyond it reading the tty stops. */
-#define SUP_INPUT_MAX_B  (4u << 20)
+#define SUP_INPUT_MAX_B	 (4u << 20)
 #define SUP_INPUT_HIGH_B (256u << 10)
-#define SUP_INPUT_LOW_B  (64u << 10)
+#define SUP_INPUT_LOW_B	 (64u << 10)
 
 /* The listeners stand first among the sandbox's sockets, in px_setup's order. */
 #define SUP_N_LISTENERS SB_NET_DIAG
@@ -22,11 +22,11 @@
 /** A question on its way: whose it is, and by which number there. */
 struct sup_ask {
 	TAILQ_ENTRY(sup_ask) link;
-	uint64_t id;            /* zwatch's own, as in the model */
-	enum zw_role role;      /* ROLE_BROKER or ROLE_PROXY */
-	unsigned n_starts;      /* of that helper, when it asked: a restarted one knows nothing of it */
-	uint64_t theirs;        /* its number there */
-	bool is_over;           /* answered, missed or gone */
+	uint64_t id;	   /* zwatch's own, as in the model */
+	enum zw_role role; /* ROLE_BROKER or ROLE_PROXY */
+	unsigned n_starts; /* of that helper, when it asked: a restarted one knows nothing of it */
+	uint64_t theirs;   /* its number there */
+	bool is_over;	   /* answered, missed or gone */
 	char *target, *program; /* raw bytes, owned: for the rule that an answer makes */
 	int64_t t_us;
 };
@@ -49,7 +49,7 @@ struct sup {
 	struct sup_helper audit, broker, pane, proxy, resolver;
 
 	/* agent.c */
-	int pty_fd;             /* master, ours; -1 = none */
+	int pty_fd; /* master, ours; -1 = none */
 	struct zev_io *pty_io;
 	struct zw_buf input;
 	bool is_input_full;
@@ -57,7 +57,7 @@ struct sup {
 	struct zev_io *bwrap_io; /* its pidfd: readable when the sandbox is over */
 	struct zev_timer *kill_timer;
 	bool is_agent_over, is_pane_over;
-	int agent_status;       /* 0 to 255, when it is over */
+	int agent_status; /* 0 to 255, when it is over */
 
 	/* net.c */
 	struct zev_io *listen_io[SUP_N_LISTENERS]; /* watched while no proxy runs */
@@ -75,8 +75,8 @@ struct sup {
 	struct zev_timer *patience; /* ends a bounded wait */
 	struct zev_signal *signals[5];
 	bool is_prepared, is_closing, is_closed;
-	int64_t go_us;          /* wall clock; when the agent was let go, INT64_MAX before */
-	int end_signal;          /* that told zwatch to end; 0 = none */
+	int64_t go_us;	/* wall clock; when the agent was let go, INT64_MAX before */
+	int end_signal; /* that told zwatch to end; 0 = none */
 	struct sup_result *result;
 };
 

@@ -47,7 +47,7 @@ static void wait_at_gate(const int ready[2], const int go[2])
 /* bwrap with the arguments of zwatch's own plan, and the stamp in the place of zwatch-init. */
 static void exec_bwrap(const int ready[2], const int go[2])
 {
-	char *command[] = {stamp, (char *)(uintptr_t)"stamp.txt", NULL};
+	char *command[] = {stamp, (char *)(uintptr_t) "stamp.txt", NULL};
 	struct cli cli = {.command = CLI_CMD_run};
 	struct sb_failure failure;
 	struct sb_layout layout;
@@ -182,8 +182,8 @@ int main(int argc, char **argv)
 	for (int way = 0; way < WAY_MAX; way++)
 		qsort(t[way], (size_t)rounds, sizeof(double), by_value);
 	for (int way = 0; way < WAY_MAX; way++)
-		printf("%-18s median %6.1f ms  quartiles %6.1f %6.1f  over bwrap %+6.1f ms\n", names[way],
-		       t[way][rounds / 2], t[way][rounds / 4], t[way][rounds * 3 / 4],
+		printf("%-18s median %6.1f ms  quartiles %6.1f %6.1f  over bwrap %+6.1f ms\n",
+		       names[way], t[way][rounds / 2], t[way][rounds / 4], t[way][rounds * 3 / 4],
 		       t[way][rounds / 2] - t[WAY_BWRAP][rounds / 2]);
 	return 0;
 }

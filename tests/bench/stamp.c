@@ -13,6 +13,7 @@ int main(int argc, char **argv)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	int fd = argc > 1 ? open(argv[1], O_WRONLY | O_CREAT | O_TRUNC, 0600) : -1;
-	int n = snprintf(text, sizeof(text), "%lld", (long long)ts.tv_sec * 1000000000 + ts.tv_nsec);
+	int n = snprintf(text, sizeof(text), "%lld",
+			 (long long)ts.tv_sec * 1000000000 + ts.tv_nsec);
 	return fd < 0 || write(fd, text, (size_t)n) != n;
 }

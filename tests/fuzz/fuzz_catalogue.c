@@ -19,22 +19,19 @@ static const struct cfg_places places = {
 	"\", \"title\": \"t\", \"brief\": \"b\", \"allow\": \"a\", \"word\": \"w\", " \
 	"\"risk\": \"" risk "\"" rest "}"
 
-static const char
-	small
-		[] =
-			"{\"classes\": [" CLASS("zwatch", "CRITICAL", ", \"treat\": \"refuse\", \"paths\": [\"$R/zwatch/**\"]") "," CLASS(
-				"docker", "CRITICAL",
-				", \"paths\": [\"/run/docker.sock\"], \"environment\": {\"A\": "
-				"\"url\"}") "," CLASS("middle", "HIGH",
-						      ", \"environment\": {\"B\": \"path\", \"C\": "
-						      "\"comma\", \"D\": \"colon\", "
-						      "\"E\": \"dbus\", \"F\": \"display\", \"G\": "
-						      "\"session\", \"H\": \"wayland\", "
-						      "\"I\": \"under:/x-*/*\"}") "," CLASS("unknow"
-											    "n",
-											    "low",
-											    "") "]"
-												"}";
+static const char small[] =
+	"{\"classes\": [" CLASS("zwatch", "CRITICAL", ", \"treat\": \"refuse\", \"paths\": [\"$R/zwatch/**\"]") "," CLASS(
+		"docker", "CRITICAL",
+		", \"paths\": [\"/run/docker.sock\"], \"environment\": {\"A\": "
+		"\"url\"}") "," CLASS("middle", "HIGH",
+				      ", \"environment\": {\"B\": \"path\", \"C\": "
+				      "\"comma\", \"D\": \"colon\", "
+				      "\"E\": \"dbus\", \"F\": \"display\", \"G\": "
+				      "\"session\", \"H\": \"wayland\", "
+				      "\"I\": \"under:/x-*/*\"}") "," CLASS("unknow"
+									    "n",
+									    "low", "") "]"
+										       "}";
 
 static void read_environment(char *text)
 {

@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const enum zw_role roles[] = {ROLE_SUPER,    ROLE_PANE,   ROLE_PROXY,
+	static const enum zw_role roles[] = {ROLE_SUPER,    ROLE_PANE,	 ROLE_PROXY,
 					     ROLE_RESOLVER, ROLE_BROKER, ROLE_AUDIT};
 	union zw_msg_any msg;
 	enum zw_msg_id id;
@@ -20,11 +20,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		for (size_t to = 0; to < 6; to++) {
 			struct zw_buf again;
 
-			if (zw_msg_decode(data + 1, size - 1, roles[from], roles[to], data[0] & 7, &id, &msg) < 0)
+			if (zw_msg_decode(data + 1, size - 1, roles[from], roles[to], data[0] & 7,
+					  &id, &msg) < 0)
 				continue;
 			zw_buf_init(&again, ZW_MSG_SIZE_MAX);
 			assert(zw_msg_encode(&again, id, &msg) == 0);
-			assert(again.len == size - 1 && memcmp(zw_buf_head(&again), data + 1, size - 1) == 0);
+			assert(again.len == size - 1 &&
+			       memcmp(zw_buf_head(&again), data + 1, size - 1) == 0);
 			zw_buf_fini(&again);
 		}
 	}

@@ -37,7 +37,8 @@ static void test_round_trip__all_kinds_of_fields(void **state)
 	enum zw_msg_id id;
 
 	(void)state;
-	assert_int_equal(zw_msg_decode(zw_buf_head(&b), b.len, ROLE_BROKER, ROLE_SUPER, 0, &id, &out), 0);
+	assert_int_equal(
+		zw_msg_decode(zw_buf_head(&b), b.len, ROLE_BROKER, ROLE_SUPER, 0, &id, &out), 0);
 	assert_int_equal(id, ZW_ID_tcp_who);
 	assert_int_equal(out.tcp_who.local_port, 1234);
 	assert_int_equal(out.tcp_who.addr.len, 4);
@@ -55,11 +56,13 @@ static void test_decode__every_cut_is_short_and_more_is_trailing(void **state)
 
 	(void)state;
 	for (size_t len = 0; len < b.len; len++)
-		assert_int_equal(zw_msg_decode(zw_buf_head(&b), len, ROLE_BROKER, ROLE_SUPER, 0, &id, &out),
-				 ZW_E_SHORT);
+		assert_int_equal(
+			zw_msg_decode(zw_buf_head(&b), len, ROLE_BROKER, ROLE_SUPER, 0, &id, &out),
+			ZW_E_SHORT);
 	assert_int_equal(zw_buf_add(&b, "", 1), 0);
-	assert_int_equal(zw_msg_decode(zw_buf_head(&b), b.len, ROLE_BROKER, ROLE_SUPER, 0, &id, &out),
-			 ZW_E_TRAILING);
+	assert_int_equal(
+		zw_msg_decode(zw_buf_head(&b), b.len, ROLE_BROKER, ROLE_SUPER, 0, &id, &out),
+		ZW_E_TRAILING);
 	zw_buf_fini(&b);
 }
 
@@ -72,10 +75,14 @@ static void test_decode__direction_and_descriptors(void **state)
 	const uint8_t *p = zw_buf_head(&b);
 
 	(void)state;
-	assert_int_equal(zw_msg_decode(p, b.len, ROLE_PROXY, ROLE_SUPER, 0, &id, &out), ZW_E_DIRECTION);
-	assert_int_equal(zw_msg_decode(p, b.len, ROLE_SUPER, ROLE_BROKER, 0, &id, &out), ZW_E_DIRECTION);
-	assert_int_equal(zw_msg_decode(p, b.len, ROLE_BROKER, ROLE_SUPER, 1, &id, &out), ZW_E_FD_COUNT);
-	assert_int_equal(zw_msg_decode((const uint8_t *)"\xff\xff", 2, ROLE_BROKER, ROLE_SUPER, 0, &id, &out),
+	assert_int_equal(zw_msg_decode(p, b.len, ROLE_PROXY, ROLE_SUPER, 0, &id, &out),
+			 ZW_E_DIRECTION);
+	assert_int_equal(zw_msg_decode(p, b.len, ROLE_SUPER, ROLE_BROKER, 0, &id, &out),
+			 ZW_E_DIRECTION);
+	assert_int_equal(zw_msg_decode(p, b.len, ROLE_BROKER, ROLE_SUPER, 1, &id, &out),
+			 ZW_E_FD_COUNT);
+	assert_int_equal(zw_msg_decode((const uint8_t *)"\xff\xff", 2, ROLE_BROKER, ROLE_SUPER, 0,
+				       &id, &out),
 			 ZW_E_UNKNOWN_MSG);
 	zw_buf_fini(&b);
 }
@@ -91,11 +98,13 @@ static void test_text__no_nul_and_no_more_than_the_row_says(void **state)
 	memset(host, 'h', sizeof(host));
 	m.name = zw_span_n(host, sizeof(host));
 	struct zw_buf b = encode(ZW_ID_res_query, &m);
-	assert_int_equal(zw_msg_decode(zw_buf_head(&b), b.len, ROLE_PROXY, ROLE_SUPER, 0, &id, &out), 0);
+	assert_int_equal(
+		zw_msg_decode(zw_buf_head(&b), b.len, ROLE_PROXY, ROLE_SUPER, 0, &id, &out), 0);
 	assert_int_equal(out.res_query.name.len, 255);
 	zw_buf_head(&b)[b.len - 1] = 0;
-	assert_int_equal(zw_msg_decode(zw_buf_head(&b), b.len, ROLE_PROXY, ROLE_SUPER, 0, &id, &out),
-			 ZW_E_SYNTAX);
+	assert_int_equal(
+		zw_msg_decode(zw_buf_head(&b), b.len, ROLE_PROXY, ROLE_SUPER, 0, &id, &out),
+		ZW_E_SYNTAX);
 	zw_buf_fini(&b);
 }
 
@@ -105,7 +114,8 @@ struct ends {
 	int n_msg, error;
 };
 
-static void on_msg(struct zw_chan *c, enum zw_msg_id id, const union zw_msg_any *msg, int *fds, void *arg)
+static void on_msg(struct zw_chan *c, enum zw_msg_id id, const union zw_msg_any *msg, int *fds,
+		   void *arg)
 {
 	struct ends *e = arg;
 

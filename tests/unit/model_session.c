@@ -68,7 +68,8 @@ static void test_asks__riskiest_first_then_oldest_and_clock_stands_while_open(vo
 
 	(void)state;
 	mdl_session_init(&s, "");
-	struct mdl_ask *site = mdl_ask_new(&s, 1), *high = mdl_ask_new(&s, 2), *high2 = mdl_ask_new(&s, 3);
+	struct mdl_ask *site = mdl_ask_new(&s, 1), *high = mdl_ask_new(&s, 2),
+		       *high2 = mdl_ask_new(&s, 3);
 	site->risk = POL_RISK_LOW;
 	high->risk = high2->risk = POL_RISK_HIGH;
 	assert_ptr_equal(mdl_ask_first(&s), high);
