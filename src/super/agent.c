@@ -78,7 +78,7 @@ void sup_frame_done(struct sup *s)
 		zw_send(s->pane.chan, pane_next, .unused = 0);
 }
 
-void sup_pane_setup(struct sup *s)
+static void pane_setup(struct sup *s)
 {
 	int fds[2] = {s->pty_fd, s->face->grid_fd(s->face->arg)};
 	struct zw_msg_pane_setup m = {.rows = (uint16_t)s->rows,
@@ -111,7 +111,7 @@ void sup_pane_start(struct sup *s)
 		sup_warn(s, "zwatch-pane cannot be started: %s", zw_strerror(r));
 		return;
 	}
-	sup_pane_setup(s);
+	pane_setup(s);
 	if (s->pane.n_starts > 1)
 		redraw_ask(s);
 }

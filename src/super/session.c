@@ -237,24 +237,11 @@ static int audit_start(struct sup *s)
 	return 0;
 }
 
-/* Those that every session needs. The broker comes first: the agent waits for it. */
-static int helpers_start(struct sup *s)
+static int fail_helper(struct sup *s, const char *who, int error)
 {
-	const char *who = "zwatch-broker";
-	int r = sup_helper_start(&s->broker, s->config->log_fd);
+	zw_autofree char *what = zw_xasprintf("%s cannot be started", who);
 
-	if (r == 0) {
-		sup_policy_send(s, &s->broker);
-		who = "zwatch-audit";
-		r = audit_start(s);
-	}
-	if (r < 0) {
-		zw_autofree char *what = zw_xasprintf("%s cannot be started", who);
-		return fail(s, 125, what, zw_strerror(r), "install zwatch again, or build it anew");
-	}
-	if (s->face != NULL)
-		sup_pane_start(s);
-	return 0;
+	return fail(s, 125, what, zw_strerror(error), "install zwatch again, or build it anew");
 }
 
 static void broker_setup(struct sup *s)
@@ -295,12 +282,31 @@ static int face_open(struct sup *s)
 	return 0;
 }
 
-/* While bwrap builds the sandbox the other processor is free for the helpers and the screen. */
+/* While bwrap builds the sandbox the other processor is free for what the agent waits for. */
 static void on_bwrap_started(void *arg)
 {
 	struct sup *s = arg;
+	int r = sup_helper_start(&s->broker, s->config->log_fd);
 
-	s->is_prepared = helpers_start(s) == 0 && face_open(s) == 0;
+	if (r < 0) {
+		fail_helper(s, "zwatch-broker", r);
+		return;
+	}
+	sup_policy_send(s, &s->broker);
+	s->is_prepared = face_open(s) == 0;
+}
+
+/* What nobody inside waits for: a grant waits for the store by itself, output for the pane. */
+static int start_rest(struct sup *s)
+{
+	int r = audit_start(s);
+
+	if (r < 0)
+		return fail_helper(s, "zwatch-audit", r);
+	if (s->face != NULL)
+		sup_pane_start(s);
+	sup_net_start(s);
+	return 0;
 }
 
 static int start(struct sup *s)
@@ -327,16 +333,13 @@ static int start(struct sup *s)
 			    "command line); zwatch check tests it");
 	broker_setup(s);
 	sup_agent_start(s);
-	if (s->face != NULL)
-		sup_pane_setup(s);
-	sup_net_start(s);
 	if (!wait_for(s, &s->broker.is_ready, &s->broker, BROKER_READY_MS))
 		return fail(s, 125, "zwatch-broker did not get ready", s->model.warning,
 			    "look into zwatch.log beside the history");
 	if (sb_go(&s->sandbox, &failure) < 0)
 		return fail_sandbox(s, &failure);
 	s->go_us = zw_now_us();
-	return 0;
+	return start_rest(s);
 }
 
 /* The agent is over: what the helpers still have to say is taken, then the store is closed. */

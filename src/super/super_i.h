@@ -84,9 +84,8 @@ struct sup {
 /** Takes the pty and watches for the sandbox's end. */
 void sup_agent_start(struct sup *s);
 void sup_agent_fini(struct sup *s);
-/** Starts zwatch-pane; gives it the terminal when there is one. */
+/** Starts zwatch-pane and gives it the terminal. */
 void sup_pane_start(struct sup *s);
-void sup_pane_setup(struct sup *s);
 void sup_on_pane_msg(struct sup *s, enum zw_msg_id id, const union zw_msg_any *msg);
 
 /* asks.c */
