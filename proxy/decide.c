@@ -78,23 +78,31 @@ void px_decide(const struct policy *p, const struct px_ports *local_ports,
 		deny(ret, ZW_BY_ADDRESS, "this address stands for no name that was looked up");
 }
 
-void px_check_addrs(const struct policy *p, const struct pol_host *host,
-		    const struct pol_addr *addrs, size_t n, struct px_checked *ret)
+/* An address of zwatch's own making is never outside. */
+static bool addr_passes(const struct policy *p, const struct pol_host *host, uint16_t port,
+			const char *program, const struct pol_addr *addr, struct pol_decision *ret)
+{
+	pol_decide_resolved(p, host, addr, port, program, ret);
+	return ret->verdict == POL_ALLOW && pol_addr_classify(addr) != POL_ADDR_FAKE;
+}
+
+void px_check_addrs(const struct policy *p, const struct pol_host *host, uint16_t port,
+		    const char *program, const struct pol_addr *addrs, size_t n,
+		    struct px_checked *ret)
 {
 	struct pol_addr of[2][PX_DIAL_ADDRS_MAX];
 	size_t n_of[2] = {0, 0};
 
 	*ret = (struct px_checked){0};
 	for (size_t i = 0; i < n; i++) {
-		enum pol_addr_kind kind = pol_addr_classify(&addrs[i]);
 		size_t family = addrs[i].family == POL_FAMILY_V6 ? 0 : 1;
+		struct pol_decision d;
 
-		/* An address of zwatch's own making is never outside. */
-		if (kind == POL_ADDR_FAKE ||
-		    (kind != POL_ADDR_PUBLIC && !pol_private_is_allowed(p, host, &addrs[i]))) {
+		if (!addr_passes(p, host, port, program, &addrs[i], &d)) {
 			if (ret->n_refused++ == 0) {
 				ret->refused = addrs[i];
-				ret->kind = kind;
+				ret->kind = pol_addr_classify(&addrs[i]);
+				ret->why = d;
 			}
 		} else if (n_of[family] < PX_DIAL_ADDRS_MAX) {
 			of[family][n_of[family]++] = addrs[i];

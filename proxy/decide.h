@@ -51,14 +51,17 @@ struct px_checked {
 	size_t n_refused;
 	struct pol_addr refused; /* the first of them */
 	enum pol_addr_kind kind; /* its kind */
+	struct pol_decision why; /* its verdict */
 };
 
 /**
- * Sorts out the addresses of @host: private, loopback, metadata, special and fake ones are refused
- * unless pol_private_is_allowed().
+ * Sorts out the addresses of @host by pol_decide_resolved(): those that a rule denies, and private,
+ * loopback, metadata and special ones that no rule names for this port and program. Fake ones never
+ * pass.
  */
-void px_check_addrs(const struct policy *p, const struct pol_host *host,
-		    const struct pol_addr *addrs, size_t n, struct px_checked *ret);
+void px_check_addrs(const struct policy *p, const struct pol_host *host, uint16_t port,
+		    const char *program, const struct pol_addr *addrs, size_t n,
+		    struct px_checked *ret);
 
 /**
  * Whether a name in the CNAME chain is denied by a rule (the mode does not count: the name that was

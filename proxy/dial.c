@@ -160,8 +160,10 @@ static void connected(struct px_dial *d, struct attempt *a)
 		char text[ADDR_TEXT_B];
 
 		pol_addr_format(&d->checked.refused, text, sizeof(text));
-		snprintf(d->reason, sizeof(d->reason), "dropped %s (%s): rebinding?", text,
-			 pol_addr_kind_word(d->checked.kind));
+		snprintf(d->reason, sizeof(d->reason),
+			 d->checked.kind == POL_ADDR_PUBLIC ? "dropped %s (%s): denied by a rule"
+							    : "dropped %s (%s): rebinding?",
+			 text, pol_addr_kind_word(d->checked.kind));
 	}
 	finish(d, 0);
 }
@@ -326,12 +328,20 @@ static void refuse_cname(struct px_dial *d, const struct pol_decision *why, cons
 static void refuse_addr(struct px_dial *d)
 {
 	const char *word = pol_addr_kind_word(d->checked.kind);
+	const struct pol_decision *why = &d->checked.why;
 
 	d->by = ZW_BY_ADDRESS;
 	pol_addr_format(&d->checked.refused, d->address, sizeof(d->address));
-	/* Whatever its registry calls it, to the user it is not a public one. */
-	snprintf(d->reason, sizeof(d->reason), "private address: %s is %s (network.allowPrivate)",
-		 d->address, word);
+	if (why->verdict == POL_DENY && why->by == ZW_BY_RULE) {
+		d->by = why->by;
+		d->rule = why->rule;
+		snprintf(d->reason, sizeof(d->reason), "its address %s is denied%s%.100s",
+			 d->address, why->reason[0] != '\0' ? ": " : "", why->reason);
+	} else {
+		/* Whatever its registry calls it, to the user it is not a public one. */
+		snprintf(d->reason, sizeof(d->reason),
+			 "private address: %s is %s (network.allowPrivate)", d->address, word);
+	}
 	finish(d, ZW_E_DENIED);
 }
 
@@ -369,7 +379,7 @@ static void on_answer(struct px_dial *d, const struct zw_msg_res_answer *m)
 		return;
 	}
 	size_t n = addrs_read(m->addrs, addrs, ZW_N_ELEMENTS(addrs));
-	px_check_addrs(policy, d->host, addrs, n, &d->checked);
+	px_check_addrs(policy, d->host, d->port, d->program, addrs, n, &d->checked);
 	if (d->checked.n > 0)
 		connect_start(d);
 	else if (d->checked.n_refused > 0)

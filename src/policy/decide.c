@@ -199,14 +199,6 @@ static bool private_is_listed(const struct policy *p, const struct pol_host *hos
 	       host->addr.family == POL_FAMILY_NONE && private_name_is_allowed(p, host->name);
 }
 
-bool pol_private_is_allowed(const struct policy *p, const struct pol_host *host,
-			    const struct pol_addr *addr)
-{
-	struct wanted w = {POL_ACTION_ALLOW, 0, ""};
-
-	return find_addr_rule(p, addr, &w) != NULL || private_is_listed(p, host, addr);
-}
-
 void pol_decide_resolved(const struct policy *p, const struct pol_host *host,
 			 const struct pol_addr *addr, uint16_t port, const char *program,
 			 struct pol_decision *ret)

@@ -339,15 +339,6 @@ static struct pol_decision resolved(const struct policy *p, const char *host, co
 	return d;
 }
 
-static bool is_private_allowed(const struct policy *p, const char *host, const char *addr)
-{
-	struct pol_host h, a;
-
-	assert_int_equal(pol_host_parse(host, strlen(host), &h), 0);
-	assert_int_equal(pol_host_parse(addr, strlen(addr), &a), 0);
-	return pol_private_is_allowed(p, &h, &a.addr);
-}
-
 static void test_resolved__Z044_private_answer_of_an_allowed_name(void **state)
 {
 	static const char *const refused[] = {
@@ -365,7 +356,6 @@ static void test_resolved__Z044_private_answer_of_an_allowed_name(void **state)
 		assert_int_equal(d.verdict, POL_DENY);
 		assert_int_equal(d.by, ZW_BY_ADDRESS);
 		assert_string_not_equal(d.reason, "");
-		assert_false(is_private_allowed(p, "a.test", refused[i]));
 	}
 	assert_int_equal(resolved(p, "a.test", "8.8.8.8", 443).verdict, POL_ALLOW);
 	add(p, 2, POL_ACTION_DENY, "8.8.8.0/24");
@@ -394,15 +384,12 @@ static void test_resolved__allow_private(void **state)
 	assert_int_equal(resolved(p, "git.corp.example", "198.18.0.1", 80).verdict, POL_DENY);
 	assert_int_equal(resolved(p, "any.test", "192.168.7.9", 443).verdict, POL_ALLOW);
 	assert_int_equal(resolved(p, "any.test", "192.168.8.9", 443).verdict, POL_DENY);
-	assert_true(is_private_allowed(p, "git.corp.example", "10.1.1.1"));
-	assert_true(is_private_allowed(p, "any.test", "192.168.7.9"));
 	/* it is no rule: it opens no site, and no address by itself */
 	assert_int_equal(verdict(p, "git.corp.example", 443), POL_ASK);
 	assert_int_equal(verdict(p, "192.168.7.9", 443), POL_DENY);
 	add(p, 9, POL_ACTION_ALLOW, "10.0.0.5:5432");
 	assert_int_equal(resolved(p, "any.test", "10.0.0.5", 5432).verdict, POL_ALLOW);
 	assert_int_equal(resolved(p, "any.test", "10.0.0.5", 443).verdict, POL_DENY);
-	assert_true(is_private_allowed(p, "any.test", "10.0.0.5"));
 	pol_free(p);
 }
 
@@ -425,7 +412,6 @@ static void test_remove__by_number(void **state)
 	assert_int_equal(pol_rule_remove(p, 1), 1);
 	assert_int_equal(verdict(p, "a.test", 443), POL_ASK);
 	assert_int_equal(pol_rule_remove(p, 0), 0);
-	assert_true(is_private_allowed(p, "x.corp.example", "10.1.1.1"));
 	pol_free(p);
 }
 

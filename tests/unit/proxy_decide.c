@@ -32,6 +32,18 @@ static int setup(void **state)
 		 .action = POL_ACTION_ALLOW,
 		 .layer = POL_LAYER_USER,
 		 .pattern = "*:53"},
+		{.id = 5,
+		 .kind = POL_KIND_SITE,
+		 .action = POL_ACTION_DENY,
+		 .layer = POL_LAYER_USER,
+		 .pattern = "93.184.216.40",
+		 .reason = "not there"},
+		{.id = 6,
+		 .kind = POL_KIND_SITE,
+		 .action = POL_ACTION_ALLOW,
+		 .layer = POL_LAYER_USER,
+		 .pattern = "10.7.0.0/16:8443",
+		 .program = "/bin/x"},
 	};
 
 	for (size_t i = 0; i < ZW_N_ELEMENTS(rules); i++)
@@ -121,7 +133,7 @@ static void check(void **state, const char *name, const char *a, const char *b,
 	struct pol_host h;
 
 	assert_int_equal(pol_host_parse(name, strlen(name), &h), 0);
-	px_check_addrs(*state, &h, addrs, 2, ret);
+	px_check_addrs(*state, &h, 443, "/bin/x", addrs, 2, ret);
 }
 
 static void test_z044__private_answers_are_dropped(void **state)
@@ -143,6 +155,27 @@ static void test_z044__private_answers_are_dropped(void **state)
 	assert_int_equal(c.addrs[0].b[1], 9);
 }
 
+/* A rule about an address holds for the names behind which it stands, with its port and program. */
+static void test_addrs__rules_hold_for_what_a_name_resolves_to(void **state)
+{
+	struct pol_addr in_net = addr("10.7.0.1");
+	struct px_checked c;
+	struct pol_host h;
+
+	check(state, "good.example", "93.184.216.40", "93.184.216.34", &c);
+	assert_int_equal(c.n, 1);
+	assert_int_equal(c.addrs[0].b[3], 34);
+	assert_int_equal(c.why.rule, 5);
+	assert_string_equal(c.why.reason, "not there");
+	pol_host_parse("good.example", 12, &h);
+	px_check_addrs(*state, &h, 443, "/bin/x", &in_net, 1, &c);
+	assert_int_equal(c.n, 0);
+	px_check_addrs(*state, &h, 8443, "/bin/y", &in_net, 1, &c);
+	assert_int_equal(c.n, 0);
+	px_check_addrs(*state, &h, 8443, "/bin/x", &in_net, 1, &c);
+	assert_int_equal(c.n, 1);
+}
+
 static void test_addrs__families_take_turns(void **state)
 {
 	struct pol_addr addrs[4] = {addr("93.184.216.34"), addr("93.184.216.35"),
@@ -151,7 +184,7 @@ static void test_addrs__families_take_turns(void **state)
 	struct pol_host h;
 
 	pol_host_parse("good.example", 12, &h);
-	px_check_addrs(*state, &h, addrs, 4, &c);
+	px_check_addrs(*state, &h, 443, "", addrs, 4, &c);
 	assert_int_equal(c.n, 4);
 	for (size_t i = 0; i < 4; i++)
 		assert_int_equal(c.addrs[i].family, i % 2 ? POL_FAMILY_V4 : POL_FAMILY_V6);
@@ -210,6 +243,7 @@ int main(void)
 		cmocka_unit_test(test_decide__loopback_only_by_its_setting),
 		cmocka_unit_test(test_decide__fake_address_without_a_name),
 		cmocka_unit_test(test_z044__private_answers_are_dropped),
+		cmocka_unit_test(test_addrs__rules_hold_for_what_a_name_resolves_to),
 		cmocka_unit_test(test_addrs__families_take_turns),
 		cmocka_unit_test(test_cnames__a_denied_one_in_the_chain),
 		cmocka_unit_test(test_hello__must_name_the_judged_host),
