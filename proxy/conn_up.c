@@ -162,11 +162,20 @@ static int up_body(struct px_conn *c, const uint8_t *p, size_t len)
 
 /* -- */
 
+/* What some server takes for the beginning of a request: methods in lower case too, and line ends
+ * before it (RFC 9112, 2.2). The parser then says no to those, so that none names a host unseen. */
+static bool may_be_http(uint8_t first)
+{
+	uint8_t lower = first | 0x20;
+
+	return (lower >= 'a' && lower <= 'z') || first == '\r' || first == '\n';
+}
+
 static void first_byte(struct px_conn *c, uint8_t first)
 {
 	if (first == TLS_HANDSHAKE)
 		hello_wait(c);
-	else if (c->port == PORT_HTTP && first >= 'A' && first <= 'Z')
+	else if (c->port == PORT_HTTP && may_be_http(first))
 		head_wait(c);
 	else
 		c->up = PX_UP_RAW;

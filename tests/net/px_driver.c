@@ -800,6 +800,16 @@ static void test_z046_host_field(void)
 	CHECK(get(fd, NULL, 3000) <= 0 && !has("-1"));
 	close(fd);
 	CHECK(row_is(ZW_DID_DENY, ZW_BY_FAULT, "tls.zw.test"));
+	/* Beginnings that a lenient server reads as a request are none here. */
+	static const char *const smuggled[] = {"\r\nGET /x HTTP/1.1\r\nHost: denied.zw.test\r\n\r\n",
+					       "\nGET /x HTTP/1.1\r\nHost: denied.zw.test\r\n\r\n",
+					       "get /x HTTP/1.1\r\nHost: denied.zw.test\r\n\r\n"};
+	for (size_t i = 0; i < ZW_N_ELEMENTS(smuggled); i++) {
+		fd = client_as(TRANSPARENT, EXE, fake, 80);
+		puts_to(fd, smuggled[i]);
+		CHECK(get(fd, NULL, 3000) >= 0 && !has("GET /x") && !has("get /x"));
+		close(fd);
+	}
 	/* Something else on port 80 is not held up. */
 	fd = client_as(TRANSPARENT, EXE, fake, 80);
 	puts_to(fd, "\1\2binary");
