@@ -115,38 +115,42 @@ const char *zw_nearest(const char *word, const char *const *candidates)
 	return found;
 }
 
-/* Budget instead of recursion depth alone: `**` patterns could otherwise go exponential. */
-static bool glob_step(const char *p, const char *s, const char *end, unsigned *budget)
-{
-	for (;;) {
-		if (*budget == 0)
-			return false;
-		(*budget)--;
-		if (*p == '\0')
-			return s == end;
-		if (*p == '*') {
-			bool across = p[1] == '*';
+/* Where a star begins that may still take more: behind it, and from which byte on. */
+struct star {
+	const char *p, *s;
+};
 
-			p += across ? 2 : 1;
-			for (;; s++) {
-				if (glob_step(p, s, end, budget))
-					return true;
-				if (s == end || (*s == '/' && !across))
-					return false;
-			}
-		}
-		if (s == end || (*p != *s && !(*p == '?' && *s != '/')))
-			return false;
-		p++;
-		s++;
-	}
-}
-
+/* Only the last star of a kind is ever lengthened: what an earlier one took was the least that fits,
+ * so more of it leaves less to the later ones. That makes it polynomial, with nothing to give up. */
 bool zw_glob(const char *pattern, const char *s, size_t len)
 {
-	unsigned budget = 100000;
+	const char *p = pattern, *end = s + len;
+	struct star one = {NULL, NULL}, across = {NULL, NULL};
 
-	return glob_step(pattern, s, s + len, &budget);
+	for (;;) {
+		if (p[0] == '*' && p[1] == '*') {
+			p += 2;
+			across = (struct star){p, s};
+			one.p = NULL;
+		} else if (p[0] == '*') {
+			p++;
+			one = (struct star){p, s};
+		} else if (s == end && *p == '\0') {
+			return true;
+		} else if (s < end && *p != '\0' && (*p == *s || (*p == '?' && *s != '/'))) {
+			p++;
+			s++;
+		} else if (one.p != NULL && one.s < end && *one.s != '/') {
+			s = ++one.s;
+			p = one.p;
+		} else if (across.p != NULL && across.s < end) {
+			s = ++across.s;
+			p = across.p;
+			one.p = NULL;
+		} else {
+			return false;
+		}
+	}
 }
 
 const char *zw_basename(const char *path)

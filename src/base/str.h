@@ -44,7 +44,7 @@ const char *zw_nearest(const char *word, const char *const *candidates);
 
 /**
  * Path pattern match: `*` within one component, `**` across components, `?` one byte. Bytes are
- * compared as they are. @pattern is trusted, @s any bytes; linear in practice, bounded always.
+ * compared as they are. @pattern is trusted, @s any bytes; linear in practice, never exponential.
  */
 bool zw_glob(const char *pattern, const char *s, size_t len);
 

@@ -120,7 +120,8 @@ static void test_glob__stars(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ZW_N_ELEMENTS(rows); i++)
-		assert_int_equal(zw_glob(rows[i].pattern, rows[i].s, strlen(rows[i].s)), rows[i].fits);
+		assert_int_equal(zw_glob(rows[i].pattern, rows[i].s, strlen(rows[i].s)),
+				 rows[i].fits);
 }
 
 static void test_glob__hostile_pattern_ends(void **state)
@@ -130,6 +131,45 @@ static void test_glob__hostile_pattern_ends(void **state)
 	(void)state;
 	memset(s, 'a', sizeof(s));
 	assert_false(zw_glob("**a**a**a**a**a**a**a**a**b", s, sizeof(s)));
+	/* An answer, however long the path is: a pattern that gives up hides what is dangerous. */
+	s[sizeof(s) - 1] = 'b';
+	assert_true(zw_glob("**a**a**a**a**a**a**a**a**b", s, sizeof(s)));
+	assert_true(zw_glob("*a*a*a*a*a*a*a*a*?b", s, sizeof(s)));
+}
+
+/* The definition, as short as it gets. */
+static bool glob_plain(const char *p, const char *s, const char *end)
+{
+	if (*p == '\0')
+		return s == end;
+	if (p[0] == '*') {
+		size_t n = p[1] == '*' ? 2 : 1;
+
+		return glob_plain(p + n, s, end) ||
+		       (s < end && (n == 2 || *s != '/') && glob_plain(p, s + 1, end));
+	}
+	return s < end && (*p == *s || (*p == '?' && *s != '/')) && glob_plain(p + 1, s + 1, end);
+}
+
+static void test_glob__as_defined(void **state)
+{
+	static const char in_pattern[] = "a/b**?", in_text[] = "a/b";
+	uint32_t seed = 1;
+
+	(void)state;
+	for (int i = 0; i < 200000; i++) {
+		char p[8], s[8];
+		size_t p_len = (seed >> 8) % 8, s_len = (seed >> 12) % 9;
+
+		for (size_t k = 0; k < 8; k++) {
+			seed = seed * 1664525u + 1013904223u;
+			p[k] = k < p_len ? in_pattern[(seed >> 16) % (sizeof(in_pattern) - 1)]
+					 : '\0';
+			s[k] = in_text[(seed >> 20) % (sizeof(in_text) - 1)];
+		}
+		p[7] = '\0';
+		assert_int_equal(zw_glob(p, s, s_len), glob_plain(p, s, s + s_len));
+	}
 }
 
 static void test_nearest__only_what_is_near(void **state)
@@ -165,6 +205,7 @@ int main(void)
 		cmocka_unit_test(test_parse_u64__digits_only),
 		cmocka_unit_test(test_glob__stars),
 		cmocka_unit_test(test_glob__hostile_pattern_ends),
+		cmocka_unit_test(test_glob__as_defined),
 		cmocka_unit_test(test_nearest__only_what_is_near),
 		cmocka_unit_test(test_words__out_of_range_is_harmless),
 	};
