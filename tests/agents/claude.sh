@@ -14,15 +14,16 @@ fi
 export PATH=$agents/node_modules/.bin:$PATH
 claude --version >/dev/null 2>&1 || skip "Claude Code does not start on this machine"
 
-PORT=18200 LOG=$W/api.log node "$ZW_SRC/tests/support/fake_api.js" >/dev/null 2>&1 &
+port=$((18200 + $$ % 1000))
+PORT=$port LOG=$W/api.log node "$ZW_SRC/tests/support/fake_api.js" >/dev/null 2>&1 &
 pids="$pids $!"
-wait_until 10 curl -s -o "$W/models" http://127.0.0.1:18200/v1/models || bad "the API did not start"
+wait_until 10 curl -s -o "$W/models" "http://127.0.0.1:$port/v1/models" || bad "the API did not start"
 serve_unix "$W/docker.sock"
 export DOCKER_HOST=unix://$W/docker.sock
-export ANTHROPIC_API_KEY=sk-ant-dummy-0000000000000000000000 ANTHROPIC_BASE_URL=http://127.0.0.1:18200 DISABLE_AUTOUPDATER=1
+export ANTHROPIC_API_KEY=sk-ant-dummy-0000000000000000000000 ANTHROPIC_BASE_URL=http://127.0.0.1:$port DISABLE_AUTOUPDATER=1
 printf '{"hasCompletedOnboarding":true,"theme":"dark","customApiKeyResponses":{"approved":["00000000000000000000"],"rejected":[]},"projects":{"%s":{"allowedTools":[],"hasTrustDialogAccepted":true,"projectOnboardingSeenCount":1}}}' \
 	"$project" >"$HOME/.claude.json"
-config <<<'{ "network": { "allowLocalPorts": [18200] } }'
+config <<<"{ \"network\": { \"allowLocalPorts\": [$port] } }"
 
 # say TEXT: typed, and entered once it stands there
 say() {
@@ -31,7 +32,8 @@ say() {
 	tt_keys Enter
 }
 
-tt_start 120x40 "$zwatch" claude
+# Newer ones would let a model judge each command instead of asking.
+tt_start 120x40 "$zwatch" claude --permission-mode default
 tt_wait 'for shortcuts|Try "|❯|> ' 40
 say "RUN: curl -sS --unix-socket $W/docker.sock http://x/_ping"
 tt_wait 'Do you want to proceed|1\. Yes' 30
