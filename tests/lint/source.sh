@@ -11,13 +11,14 @@ long=$(echo "$files" | grep '\.c$' | xargs awk '
 	/^\}/ { if (start && FNR - start > 80) printf "%s:%d: %d lines: %s\n", FILENAME, start, FNR - start, name; start = 0 }
 	{ prev = $0 }')
 [ -z "$long" ] || { echo "functions over 80 lines:"; echo "$long"; bad=1; }
-for f in $files; do
-	head -n 1 "$f" | grep -q 'SPDX-License-Identifier: MIT' || { echo "$f: no licence line"; bad=1; }
-done
-for f in $(echo "$files" | grep '\.h$'); do
-	guard=ZW_$(echo "$f" | sed 's/^src\///' | tr 'a-z/.-' 'A-Z___')
-	grep -q "^#ifndef $guard\$" "$f" || { echo "$f: guard should be $guard"; bad=1; }
-done
+echo "$files" | xargs awk '
+	FNR == 1 {
+		if (index($0, "SPDX-License-Identifier: MIT") == 0) { print FILENAME ": no licence line"; bad = 1 }
+		guard = FILENAME; sub(/^src\//, "", guard); gsub(/[\/.-]/, "_", guard); guard = "ZW_" toupper(guard)
+		if (FILENAME ~ /\.h$/) want[FILENAME] = guard
+	}
+	$0 == "#ifndef " guard { delete want[FILENAME] }
+	END { for (f in want) { print f ": guard should be " want[f]; bad = 1 } exit bad }' || bad=1
 if grep -nE '\b(TODO|FIXME|XXX)\b' $files; then bad=1; fi
 if grep -nE '(^|[^A-Za-z0-9_.])/(work|farm)/' $files; then bad=1; fi
 exit $bad
