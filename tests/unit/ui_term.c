@@ -383,12 +383,12 @@ static void test_colour__more_pairs_than_there_are(void **state)
 	(void)state;
 	assert_int_equal(open_ui(), 0);
 	for (int pass = 0; pass < 50; pass++) {
-		for (int i = 0; i < 1600; i++)
+		for (int i = 0; i < 1600; i++, n++)
 			r.grid->cell[i / 100][i % 100] =
 				(struct pane_cell){.cp = {'x'},
 						   .width = 1,
-						   .fg = PANE_COLOUR_RGB | n++,
-						   .bg = PANE_COLOUR_RGB | n};
+						   .fg = PANE_COLOUR_RGB | n,
+						   .bg = PANE_COLOUR_RGB | (n + 1)};
 		frame(0);
 		for (int i = 0; i < 100 && r.n_frames_done <= pass; i++)
 			run_ms(10);
