@@ -15,7 +15,7 @@ static struct sup_ask *ask_find(struct sup *s, uint64_t id)
 {
 	struct sup_ask *a;
 
-	TAILQ_FOREACH(a, &s->asks, link)
+	TAILQ_FOREACH (a, &s->asks, link)
 		if (a->id == id)
 			return a;
 	return NULL;
@@ -25,7 +25,7 @@ static struct sup_ask *ask_of(struct sup *s, const struct sup_helper *h, uint64_
 {
 	struct sup_ask *a;
 
-	TAILQ_FOREACH(a, &s->asks, link)
+	TAILQ_FOREACH (a, &s->asks, link)
 		if (a->role == h->role && a->n_starts == h->n_starts && a->theirs == theirs)
 			return a;
 	return NULL;
@@ -99,7 +99,7 @@ static void set_before(struct sup *s, struct mdl_ask *a)
 	unsigned n_allow = 0, n_deny = 0;
 	const struct mdl_ask *b;
 
-	TAILQ_FOREACH(b, &s->model.asks, link) {
+	TAILQ_FOREACH (b, &s->model.asks, link) {
 		if (b == a || strcmp(b->target, a->target) != 0)
 			continue;
 		n_deny += b->state == MDL_ASK_MISSED;
@@ -109,8 +109,8 @@ static void set_before(struct sup *s, struct mdl_ask *a)
 	zw_autofree char *t =
 		n_allow + n_deny == 0
 			? zw_xstrdup("not asked before in this session")
-			: zw_xasprintf("in this session: allowed %u times, denied %u times", n_allow,
-				       n_deny);
+			: zw_xasprintf("in this session: allowed %u times, denied %u times",
+				       n_allow, n_deny);
 	text(&a->before, t);
 }
 
@@ -125,7 +125,7 @@ static void hold_rearm(struct sup *s)
 	int64_t now_ms = zw_mono_ms(), next_ms = INT64_MAX;
 	const struct mdl_ask *a;
 
-	TAILQ_FOREACH(a, &s->model.asks, link) {
+	TAILQ_FOREACH (a, &s->model.asks, link) {
 		int64_t left_ms = mdl_ask_left_ms(a, now_ms);
 
 		if (a->state == MDL_ASK_HELD && left_ms < next_ms)
@@ -138,7 +138,8 @@ static void hold_rearm(struct sup *s)
 }
 
 static void record(struct sup *s, const struct sup_ask *q, const struct mdl_ask *a, unsigned did,
-		   unsigned scope, unsigned by, const char *key, const char *shown, int64_t shown_ms)
+		   unsigned scope, unsigned by, const char *key, const char *shown,
+		   int64_t shown_ms)
 {
 	if (s->audit.chan == NULL)
 		return;
@@ -176,7 +177,7 @@ static void on_hold_timer(void *arg)
 	int64_t now_ms = zw_mono_ms();
 	struct mdl_ask *a;
 
-	TAILQ_FOREACH(a, &s->model.asks, link) {
+	TAILQ_FOREACH (a, &s->model.asks, link) {
 		struct sup_ask *q = ask_find(s, a->id);
 
 		if (a->state != MDL_ASK_HELD || mdl_ask_left_ms(a, now_ms) > 0 || q == NULL)
@@ -188,6 +189,30 @@ static void on_hold_timer(void *arg)
 	}
 	sup_changed(s, MDL_CHANGED_ASKS | MDL_CHANGED_STATUS);
 	hold_rearm(s);
+}
+
+static void ask_free(struct sup *s, struct sup_ask *q)
+{
+	TAILQ_REMOVE(&s->asks, q, link);
+	free(q->target);
+	free(q->program);
+	free(q);
+}
+
+/* Those that are over and that the model has let go, since nobody can answer them any more. Both
+ * lists are in the order of asking. */
+static void asks_trim(struct sup *s)
+{
+	const struct mdl_ask *a = TAILQ_FIRST(&s->model.asks);
+	struct sup_ask *q = TAILQ_FIRST(&s->asks), *next;
+
+	for (; q != NULL; q = next) {
+		next = TAILQ_NEXT(q, link);
+		while (a != NULL && a->id < q->id)
+			a = TAILQ_NEXT(a, link);
+		if (q->is_over && (a == NULL || a->id != q->id))
+			ask_free(s, q);
+	}
 }
 
 void sup_on_ask(struct sup *s, struct sup_helper *h, const struct zw_msg_ask *m)
@@ -204,6 +229,7 @@ void sup_on_ask(struct sup *s, struct sup_helper *h, const struct zw_msg_ask *m)
 	q->t_us = zw_now_us();
 	TAILQ_INSERT_TAIL(&s->asks, q, link);
 	a = mdl_ask_new(&s->model, q->id);
+	asks_trim(s);
 	a->kind = m->kind == POL_KIND_SOCKET ? POL_KIND_SOCKET : POL_KIND_SITE;
 	a->risk = m->risk < POL_RISK_MAX ? (enum pol_risk)m->risk : POL_RISK_CRITICAL;
 	mdl_set(&a->target, m->target, 4096);
@@ -262,7 +288,7 @@ void sup_asks_drop(struct sup *s, const struct sup_helper *h)
 {
 	struct sup_ask *q;
 
-	TAILQ_FOREACH(q, &s->asks, link)
+	TAILQ_FOREACH (q, &s->asks, link)
 		if (q->role == h->role)
 			gone(s, q);
 	sup_changed(s, MDL_CHANGED_ASKS | MDL_CHANGED_STATUS);
@@ -273,11 +299,8 @@ void sup_asks_fini(struct sup *s)
 	struct sup_ask *q;
 
 	while ((q = TAILQ_FIRST(&s->asks)) != NULL) {
-		TAILQ_REMOVE(&s->asks, q, link);
 		gone(s, q);
-		free(q->target);
-		free(q->program);
-		free(q);
+		ask_free(s, q);
 	}
 	zev_timer_free(s->hold_timer);
 	s->hold_timer = NULL;
@@ -292,7 +315,8 @@ void sup_ask_open(struct sup *s, uint64_t ask, bool is_open)
 		return;
 	if (is_open && a->state == MDL_ASK_HELD) {
 		if (a->left_ms > 0)
-			a->left_ms = mdl_ask_left_ms(a, now_ms) > 0 ? mdl_ask_left_ms(a, now_ms) : 1;
+			a->left_ms =
+				mdl_ask_left_ms(a, now_ms) > 0 ? mdl_ask_left_ms(a, now_ms) : 1;
 		a->state = MDL_ASK_OPEN;
 	} else if (!is_open && a->state == MDL_ASK_OPEN) {
 		a->clock_ms = now_ms;
@@ -320,12 +344,12 @@ void sup_answer(struct sup *s, uint64_t ask, enum pol_verdict verdict, unsigned 
 	a->state = MDL_ASK_ANSWERED;
 	a->is_allowed = verdict == POL_ALLOW;
 	if (scope == ZW_SCOPE_SESSION) {
-		const struct pol_rule rule = {
-			.kind = a->kind,
-			.action = verdict == POL_ALLOW ? POL_ACTION_ALLOW : POL_ACTION_DENY,
-			.pattern = q->target,
-			.program = q->program,
-			.reason = note};
+		const struct pol_rule rule = {.kind = a->kind,
+					      .action = verdict == POL_ALLOW ? POL_ACTION_ALLOW
+									     : POL_ACTION_DENY,
+					      .pattern = q->target,
+					      .program = q->program,
+					      .reason = note};
 		/* A socket whose call still waits is pinned by the broker, by inode and listener:
 		 * stronger than any rule by path. */
 		sup_rule_add(s, &rule, a->kind == POL_KIND_SOCKET && !is_late);
