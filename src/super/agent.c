@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The agent seen from outside: its terminal's master, the pane that reads it, its end. zwatch
  * itself only writes to the master; what comes out of it is zwatch-pane's to parse. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -18,6 +19,10 @@
 #define PANE_STARTS_MAX 10
 /* After the agent's end, for its last output to reach the screen. */
 #define PANE_DRAIN_MS 500
+/* To freeze: rounds until nobody new is found, processes in one round, bytes of one's children. */
+#define FREEZE_ROUNDS_MAX 20
+#define PROCESSES_MAX	  100000
+#define CHILDREN_MAX_B	  (1u << 20)
 
 static void input_run(struct sup *s)
 {
@@ -199,30 +204,80 @@ void sup_stop_agent(struct sup *s)
 	zev_timer_start(s->kill_timer, STOP_GRACE_MS);
 }
 
-/* Signals @pid's children and theirs; the depth is bounded, a fork bomb is for the kill. */
-static void signal_below(pid_t pid, int sig, int depth)
+/* Processes of the sandbox, as far as they were found; the first is pid 1. */
+struct pids {
+	pid_t *list; /* owned */
+	size_t n;
+};
+
+static void pids_add(struct pids *p, pid_t pid)
 {
-	zw_autofree char *path = zw_xasprintf("/proc/%d/task/%d/children", pid, pid);
+	/* At 1, 2, 4, 8 ... it is full. */
+	if ((p->n & (p->n - 1)) == 0)
+		p->list = zw_xrealloc(p->list, p->n > 0 ? p->n * 2 : 1, sizeof(*p->list));
+	p->list[p->n++] = pid;
+}
+
+static void children_add(struct pids *p, pid_t pid, const char *thread)
+{
+	zw_autofree char *path = zw_xasprintf("/proc/%d/task/%s/children", pid, thread);
 	zw_autofree char *list = NULL;
 	size_t len;
 
-	if (depth > 64 || zw_read_file(path, 65536, &list, &len) < 0)
+	if (zw_read_file(path, CHILDREN_MAX_B, &list, &len) < 0)
 		return;
-	for (char *p = list, *end; *p != '\0'; p = end) {
-		long child = strtol(p, &end, 10);
+	for (char *c = list, *end; p->n < PROCESSES_MAX; c = end) {
+		long child = strtol(c, &end, 10);
 
-		if (end == p)
+		if (end == c)
 			break;
-		kill((pid_t)child, sig);
-		signal_below((pid_t)child, sig, depth + 1);
+		pids_add(p, (pid_t)child);
 	}
+}
+
+/* A child is listed with the thread that made it. */
+static void process_add(struct pids *p, pid_t pid)
+{
+	zw_autofree char *path = zw_xasprintf("/proc/%d/task", pid);
+	DIR *dir = opendir(path);
+
+	if (dir == NULL)
+		return;
+	for (struct dirent *e; (e = readdir(dir)) != NULL;)
+		if (e->d_name[0] != '.')
+			children_add(p, pid, e->d_name);
+	closedir(dir);
+}
+
+/* Signals all processes of the sandbox but pid 1. Returns how many there were. */
+static size_t signal_all(pid_t init_pid, int sig)
+{
+	struct pids p = {NULL, 0};
+
+	pids_add(&p, init_pid);
+	for (size_t i = 0; i < p.n; i++) {
+		/* First stopped, then asked for its children. */
+		if (i > 0)
+			kill(p.list[i], sig);
+		process_add(&p, p.list[i]);
+	}
+	free(p.list);
+	return p.n - 1;
 }
 
 void sup_freeze(struct sup *s, bool is_frozen)
 {
-	if (is_frozen == s->is_frozen || s->sandbox.init_pid <= 0)
+	size_t n = 0, n_before;
+
+	if (is_frozen == s->is_frozen || s->sandbox.init_pid <= 0 || s->is_agent_over)
 		return;
 	s->is_frozen = is_frozen;
-	signal_below(s->sandbox.init_pid, is_frozen ? SIGSTOP : SIGCONT, 0);
+	/* One that runs while the others are stopped may start more of them, or wake them. */
+	for (int i = 0; i < FREEZE_ROUNDS_MAX; i++) {
+		n_before = n;
+		n = signal_all(s->sandbox.init_pid, is_frozen ? SIGSTOP : SIGCONT);
+		if (!is_frozen || (i > 0 && n == n_before))
+			break;
+	}
 	sup_record(s, "mode", is_frozen ? "frozen" : "thawed");
 }
