@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "src/base/vis.h"
@@ -19,6 +20,8 @@ void zw_log_init(const char *name, int fd, enum zw_log_level level)
 	log_name = name;
 	log_fd = fd;
 	log_level = level;
+	/* A program that was started by its descriptor has a number for a name until here. */
+	prctl(PR_SET_NAME, name);
 }
 
 void zw_vlog(enum zw_log_level level, const char *fmt, va_list ap)

@@ -332,6 +332,23 @@ static void agent_sites(struct start *st)
 	}
 }
 
+/* A history that the agent may write is none. */
+static int store_check(const struct start *st)
+{
+	zw_autofree char *store = cmd_store_path(st);
+	zw_autofree char *folder = zw_xmemdup0(store, (size_t)(zw_basename(store) - store));
+	zw_autofree char *real = realpath(folder, NULL);
+
+	if (real == NULL || !start_is_writable(st, real) ||
+	    cfg_path_within(store, st->places.state_dir))
+		return 0;
+	dprintf(2,
+		"zwatch: the history would lie where the agent may write: %s\n"
+		"        fix: set ZWATCH_DB to a file elsewhere\n",
+		store);
+	return ZW_EXIT_CONFIG;
+}
+
 int cmd_session(struct start *st, const struct cli *cli)
 {
 	bool is_run = cli->command == CLI_CMD_run, is_dangerous = false;
@@ -357,6 +374,9 @@ int cmd_session(struct start *st, const struct cli *cli)
 		dprintf(2, "zwatch: the preset of '%s' is not known\n", cli->word);
 		return ZW_EXIT_CONFIG;
 	}
+	status = store_check(st);
+	if (status != 0)
+		return status;
 	agent_sites(st);
 	const char *name = strcmp(cli->word, "run") == 0 ? zw_basename(cli->rest[0]) : cli->word;
 	return session_run(st, cli, face, is_dangerous, name, log_fd);

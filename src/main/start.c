@@ -283,25 +283,53 @@ static bool is_shown(const struct start *st, const char *path)
 	return false;
 }
 
+static void shown_add(struct start *st, const char *path)
+{
+	st->shown_paths.list = zw_xrealloc(st->shown_paths.list, st->shown_paths.n + 1,
+					   sizeof(*st->shown_paths.list));
+	st->shown_paths.list[st->shown_paths.n++] =
+		(struct cfg_path){.path = zw_xstrdup(path), .why = zw_xstrdup("")};
+}
+
 /* A home below a folder that is private inside would not be there at all. */
 static void home_show(struct start *st)
 {
 	static const char *const private_folders[] = {"/tmp", "/var/tmp", "/run"};
 
-	for (size_t i = 0; i < ZW_N_ELEMENTS(private_folders); i++) {
-		if (!cfg_path_within(st->places.home_real, private_folders[i]))
-			continue;
-		st->shown_paths.list = zw_xrealloc(st->shown_paths.list, st->shown_paths.n + 1,
-						   sizeof(*st->shown_paths.list));
-		st->shown_paths.list[st->shown_paths.n++] = (struct cfg_path){
-			.path = zw_xstrdup(st->places.home_real), .why = zw_xstrdup("")};
+	for (size_t i = 0; i < ZW_N_ELEMENTS(private_folders); i++)
+		if (cfg_path_within(st->places.home_real, private_folders[i]))
+			shown_add(st, st->places.home_real);
+}
+
+bool start_is_writable(const struct start *st, const char *path)
+{
+	for (size_t i = 0; st->writable[i] != NULL; i++)
+		if (cfg_path_within(path, st->writable[i]))
+			return true;
+	return cfg_path_within(path, st->cfg->project_dir);
+}
+
+/* zwatch's programs, where they lie in what the agent may write, as in the folder of a build. They
+ * are started outside the sandbox, some of them late. */
+static void programs_show(struct start *st)
+{
+	static const char *const names[] = {"zwatch",	      "zwatch-init", "zwatch-audit",
+					    "zwatch-broker",  "zwatch-pane", "zwatch-proxy",
+					    "zwatch-resolver"};
+
+	for (size_t i = 0; i < ZW_N_ELEMENTS(names); i++) {
+		zw_autofree char *path = sup_program_path(names[i]);
+
+		if (start_is_writable(st, path) && access(path, F_OK) == 0)
+			shown_add(st, path);
 	}
 }
 
 static void lists_make(struct start *st)
 {
-	home_show(st);
 	st->writable = path_list(&st->agent->writable, &st->cfg->allow_write);
+	home_show(st);
+	programs_show(st);
 	st->read_only = path_list(&st->shown_paths, &st->cfg->deny_write);
 	st->fresh = path_list(&st->agent->private_, NULL);
 	st->hidden = path_list(&st->hidden_paths, &st->cfg->deny_read);

@@ -48,6 +48,9 @@ void start_print_report(const struct start *st, int fd, bool with_notes);
 int start_agent(struct start *st, const struct cli *cli, const char *name, char **command,
 		bool has_pty);
 
+/** Whether the agent may write to @path (absolute, without symlinks), after start_agent(). */
+bool start_is_writable(const struct start *st, const char *path);
+
 /** Whether a word names an agent: a preset, or one of the settings. @arg is struct start. */
 bool start_is_agent(const char *word, void *arg);
 

@@ -16,7 +16,17 @@
 void sup_helper_init(struct sup_helper *h, enum zw_role role, struct zev_loop *loop,
 		     const struct sup_helper_ops *ops, void *arg)
 {
+	zw_autofree char *path = sup_program_path(zw_role_name(role));
+
 	*h = (struct sup_helper){.role = role, .loop = loop, .ops = ops, .arg = arg};
+	h->program_fd = open(path, O_PATH | O_CLOEXEC);
+	if (h->program_fd < 0)
+		h->program_error = -errno;
+}
+
+void sup_helper_fini(struct sup_helper *h)
+{
+	zw_close(&h->program_fd);
 }
 
 char *sup_program_path(const char *name)
@@ -50,8 +60,10 @@ char *sup_program_path(const char *name)
 /* Tells the owner once that the helper is no more, and makes sure that it is not. */
 static void dead(struct sup_helper *h, const char *how)
 {
-	if (h->pid > 0)
+	if (h->pid > 0) {
 		kill(h->pid, SIGKILL);
+		waitpid(h->pid, NULL, 0);
+	}
 	zw_chan_free(zw_steal(&h->chan));
 	h->pid = 0;
 	h->is_ready = false;
@@ -106,20 +118,58 @@ static void on_helper_end(struct zw_chan *chan, int error, void *arg)
 
 static const struct zw_chan_ops chan_ops = {.on_msg = on_helper_msg, .on_end = on_helper_end};
 
-static int spawn(const char *path, int control_fd, int log_fd, pid_t *ret_pid)
+/* What a helper gets of the environment. Nothing that names code to load (LD_*, OPENSSL_CONF and the
+ * like): an empty or relative entry there means the folder one is in, which the agent can write. */
+static bool env_is_passed(const char *pair)
+{
+	static const char *const names[] = {
+		"LANG=",	  "LC_",	   "TZ=",
+		"HOME=",	  "XDG_",	   "SSL_CERT_DIR=",
+		"SSL_CERT_FILE=", "ASAN_OPTIONS=", "LSAN_OPTIONS=",
+		"UBSAN_OPTIONS=",
+	};
+
+	for (size_t i = 0; i < ZW_N_ELEMENTS(names); i++)
+		if (zw_starts_with(pair, names[i]))
+			return true;
+	return false;
+}
+
+/* Ownership: the list is the caller's, the strings are not. */
+static char **env_make(void)
+{
+	size_t n = 0, k = 0;
+
+	while (environ[n] != NULL)
+		n++;
+	char **list = zw_xcalloc(n + 1, sizeof(*list));
+	for (size_t i = 0; i < n; i++)
+		if (env_is_passed(environ[i]))
+			list[k++] = environ[i];
+	return list;
+}
+
+static int spawn(const struct sup_helper *h, int control_fd, int log_fd, pid_t *ret_pid)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attr;
 	sigset_t all, none;
-	char *argv[] = {(char *)(uintptr_t)zw_basename(path), NULL};
+	char *argv[] = {(char *)(uintptr_t)zw_role_name(h->role), NULL};
+	zw_autofree char **env = env_make();
+	char path[32];
 
+	/* By descriptor, which was opened before the agent ran: behind the name could be another
+	 * program by now. */
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", h->program_fd);
+	/* In place of closing in the child, which would close the program too. */
+	close_range(3, ~0u, CLOSE_RANGE_CLOEXEC);
 	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addchdir_np(&actions, "/");
 	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDWR, 0);
 	posix_spawn_file_actions_adddup2(&actions, log_fd >= 0 ? log_fd : 0, 1);
 	posix_spawn_file_actions_adddup2(&actions, log_fd >= 0 ? log_fd : 0, 2);
 	posix_spawn_file_actions_adddup2(&actions, control_fd, ZW_FD_CONTROL);
 	posix_spawn_file_actions_adddup2(&actions, 2, ZW_FD_LOG);
-	posix_spawn_file_actions_addclosefrom_np(&actions, ZW_FD_LOG + 1);
 	posix_spawnattr_init(&attr);
 	sigfillset(&all);
 	sigemptyset(&none);
@@ -128,7 +178,7 @@ static int spawn(const char *path, int control_fd, int log_fd, pid_t *ret_pid)
 	/* Its own session: what the user types for the agent is no signal for a helper. */
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK |
 						POSIX_SPAWN_SETSID);
-	int r = posix_spawn(ret_pid, path, &actions, &attr, argv, environ);
+	int r = posix_spawn(ret_pid, path, &actions, &attr, argv, env);
 	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&actions);
 	return -r;
@@ -136,10 +186,11 @@ static int spawn(const char *path, int control_fd, int log_fd, pid_t *ret_pid)
 
 int sup_helper_start(struct sup_helper *h, int log_fd)
 {
-	zw_autofree char *path = sup_program_path(zw_role_name(h->role));
 	int pair[2];
-	int r = zw_chan_pair(pair);
 
+	if (h->program_fd < 0)
+		return h->program_error;
+	int r = zw_chan_pair(pair);
 	if (r < 0)
 		return r;
 	zw_autoclose int ours = pair[0];
@@ -148,7 +199,7 @@ int sup_helper_start(struct sup_helper *h, int log_fd)
 	close(pair[1]);
 	if (theirs < 0)
 		return -EMFILE;
-	r = spawn(path, theirs, log, &h->pid);
+	r = spawn(h, theirs, log, &h->pid);
 	if (r < 0) {
 		h->pid = 0;
 		return r;

@@ -27,18 +27,25 @@ struct sup_helper {
 	bool has_hello;
 	bool is_done;	   /* it ended by itself, with status 0 */
 	unsigned n_starts; /* how often it was started */
+	int program_fd;	   /* owned, O_PATH; -1 = not to be had, for program_error */
+	int program_error; /* -errno */
 	struct zev_loop *loop;
 	const struct sup_helper_ops *ops;
 	void *arg;
 };
 
-/** Prepares the struct; starts nothing. */
+/**
+ * Prepares the struct; starts nothing. Looks for the program: beside this one in the build tree, in
+ * libexec when installed (also below another prefix than the build's), in $ZWATCH_LIBEXEC for tests.
+ * To be called before the agent runs, since it could put another one in a place that it may write.
+ */
 void sup_helper_init(struct sup_helper *h, enum zw_role role, struct zev_loop *loop,
 		     const struct sup_helper_ops *ops, void *arg);
+void sup_helper_fini(struct sup_helper *h);
 
 /**
- * Starts the program: found beside this one in the build tree, in libexec when installed (also
- * below another prefix than the build's), in $ZWATCH_LIBEXEC for tests. Its standard input is empty; its output and log go to @log_fd.
+ * Starts the program that was found: with a channel, nothing on standard input, output and log to
+ * @log_fd, in `/`, and with little of the environment.
  *
  * Returns  0 or -errno (not found, not executable, no more processes)
  */
@@ -50,7 +57,7 @@ bool sup_helper_reaped(struct sup_helper *h, pid_t pid, int wait_status);
 /** Ends it: closes the channel (it leaves by itself) and forgets it, without on_dead. */
 void sup_helper_stop(struct sup_helper *h);
 
-/** Absolute path of a program of zwatch by name, as sup_helper_start() finds it. Caller frees. */
+/** Absolute path of a program of zwatch by name, as sup_helper_init() finds it. Caller frees. */
 char *sup_program_path(const char *name);
 
 #endif

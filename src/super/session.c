@@ -376,6 +376,9 @@ static void fini(struct sup *s)
 	sup_agent_fini(s);
 	sb_session_fini(&s->sandbox);
 	sup_rules_fini(s);
+	struct sup_helper *const all[] = {&s->audit, &s->broker, &s->pane, &s->proxy, &s->resolver};
+	for (size_t i = 0; i < ZW_N_ELEMENTS(all); i++)
+		sup_helper_fini(all[i]);
 	for (size_t i = 0; i < ZW_N_ELEMENTS(s->signals); i++)
 		zev_signal_free(s->signals[i]);
 	zev_timer_free(s->patience);
@@ -408,6 +411,10 @@ static void init(struct sup *s, const struct sup_config *config, const struct su
 	sup_helper_init(&s->pane, ROLE_PANE, s->loop, &helper_ops, s);
 	sup_helper_init(&s->proxy, ROLE_PROXY, s->loop, &helper_ops, s);
 	sup_helper_init(&s->resolver, ROLE_RESOLVER, s->loop, &helper_ops, s);
+	/* libc loads some of its libraries when they are needed. An empty entry of LD_LIBRARY_PATH
+	 * stands for the folder one is in, which must not be the agent's. */
+	if (chdir("/") < 0)
+		zw_fatal("no /");
 	signals_start(s);
 }
 
