@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * Throughput of the terminal engine: plain text and coloured Unicode, 50 x 200, read by 64 KB, a
- * frame handed over every 64 reads. Not a test: prints MB per second of CPU, so that a busy machine
- * does not blur it.
+ * frame handed over every 64 reads, without and with a history of 10,000 lines. Not a test: prints
+ * MB per second of CPU, so that a busy machine does not blur it, and the memory of all together.
  *
  * usage: bench_vt [FILE]      FILE: measure a recording, fed again and again */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include "src/base/io.h"
 #include "src/base/mem.h"
@@ -58,10 +59,10 @@ static int64_t cpu_us(void)
 	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-static void run(const char *name, const char *bytes, size_t len)
+static void run_with(const char *name, const char *bytes, size_t len, uint32_t scrollback_n)
 {
 	static struct pane_grid grid;
-	struct pane_vt_config config = {.rows = 50, .cols = 200};
+	struct pane_vt_config config = {.rows = 50, .cols = 200, .scrollback_n = scrollback_n};
 	struct pane_vt *vt = pane_vt_new(&config, &events, NULL);
 	int64_t start = cpu_us(), took;
 	size_t total = 0, at = 0;
@@ -77,8 +78,17 @@ static void run(const char *name, const char *bytes, size_t len)
 		zw_buf_consume(pane_vt_replies(vt), pane_vt_replies(vt)->len);
 	}
 	took = cpu_us() - start;
-	printf("%-16s %6.1f MB/s\n", name, (double)total / (double)took);
+	struct rusage use;
+	getrusage(RUSAGE_SELF, &use);
+	printf("%-16s history %5u  %6.1f MB/s  %5.1f MB at most\n", name, scrollback_n,
+	       (double)total / (double)took, (double)use.ru_maxrss / 1024);
 	pane_vt_free(vt);
+}
+
+static void run(const char *name, const char *bytes, size_t len)
+{
+	run_with(name, bytes, len, 0);
+	run_with(name, bytes, len, 10000);
 }
 
 static char *repeat(size_t *ret_len, const char *const *lines, size_t n_lines)

@@ -13,6 +13,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+#define SCROLLBACK  20	 /* few, so that it is full soon */
 #define INPUT_MAX_B 4096 /* longer ones find nothing more, only later */
 
 static struct pane_grid grid;
@@ -116,25 +117,44 @@ static void check(struct pane_vt *vt)
 	replies_check(pane_vt_replies(vt));
 }
 
+/* Every line that is kept is one that the grid could show. */
+static void lines_check(const struct pane_vt *vt)
+{
+	static struct pane_cell cell[PANE_COLS_MAX];
+	struct pane_vt_state s;
+	struct pane_vt_view v;
+	uint64_t line;
+
+	pane_vt_state(vt, &s);
+	pane_vt_view(vt, &v);
+	assert(v.first <= v.top && v.top <= v.screen_top);
+	assert(v.screen_top - v.first <= SCROLLBACK);
+	for (line = v.first; pane_vt_copy_line(vt, line, cell); line++)
+		row_check(cell, s.cols);
+	assert(line == v.screen_top + s.rows);
+}
+
 /* The cells as they are handed over; and what was handed over piece by piece is what the screen
  * shows: no change was forgotten. */
 static void cells_check(struct pane_vt *vt)
 {
 	static struct pane_cell cell[PANE_COLS_MAX];
+	struct pane_vt_view v;
 
+	pane_vt_view(vt, &v);
 	pane_vt_publish(vt, &grid);
 	assert(!pane_vt_is_dirty(vt));
 	for (unsigned y = 0; y < grid.rows; y++) {
 		if (grid.dirty[y] != 0)
 			row_check(grid.cell[y], grid.cols);
-		pane_vt_copy_row(vt, y, cell);
+		assert(pane_vt_copy_line(vt, v.top + y, cell));
 		assert(memcmp(cell, grid.cell[y], grid.cols * sizeof(cell[0])) == 0);
 	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct pane_vt_config config = {.has_kitty = true};
+	struct pane_vt_config config = {.has_kitty = true, .scrollback_n = SCROLLBACK};
 	struct pane_vt *vt;
 	unsigned seed, resize, piece_max;
 
@@ -165,9 +185,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (resize > 0 && seed % 256 < resize / 4u) {
 			pane_vt_resize(vt, (seed >> 9) % 40, (seed >> 12) % 70);
 			check(vt);
+			lines_check(vt);
 		}
+		if (seed >> 29 == 1)
+			pane_vt_look_at(vt, (seed & 64) != 0 ? PANE_VT_LIVE : (seed >> 7) % 64);
 	}
 	cells_check(vt);
+	lines_check(vt);
 	pane_vt_free(vt);
 	return 0;
 }

@@ -2,10 +2,10 @@
  * Shows what the engine makes of files: text, colours and cursor as plain lines, so that another
  * terminal's view of the same bytes can be compared with it (differ.mjs prints the same form).
  *
- * usage: vt_dump ROWS COLS FILE...
+ * usage: vt_dump ROWS COLS SCROLLBACK FILE...
  *
- * For each file: "F name", then for each row "T text" (trailing blanks cut) and "A runs", then
- * "C row col alt". A run is first-last:fg/bg/flags in columns; runs that are all default are left out. */
+ * APC size;rows;cols ST in a file changes the size there. For each file: "F name", then for each
+ * line, history first, "T text" (trailing blanks cut) and "A runs", then "C row col alt history". A run is first-last:fg/bg/flags in columns; runs that are all default are left out. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -103,45 +103,72 @@ static void dump_looks(const struct pane_cell *cell, unsigned cols)
 	putchar('\n');
 }
 
-static int dump_file(const char *path, unsigned rows, unsigned cols)
+/* Feeds up to the next change of size and does that. Returns the bytes taken. */
+static size_t feed_part(struct pane_vt *vt, const char *bytes, size_t len)
 {
-	struct pane_vt_config config = {.rows = rows, .cols = cols};
-	struct pane_vt *vt = pane_vt_new(&config, &events, NULL);
-	zw_autofree char *bytes = NULL;
+	static const char mark[] = "\033_size;";
+	const char *at = memmem(bytes, len, mark, sizeof(mark) - 1);
+	size_t end = at != NULL ? (size_t)(at - bytes) : len;
+	unsigned rows, cols;
+	int n = 0;
+
+	for (size_t i = 0; i < end;)
+		i += pane_vt_feed(vt, bytes + i, end - i, 0);
+	if (at == NULL)
+		return len;
+	if (sscanf(at, "\033_size;%u;%u\033\\%n", &rows, &cols, &n) != 2 || n == 0)
+		return end + sizeof(mark) - 1;
+	pane_vt_resize(vt, rows, cols);
+	return end + (size_t)n;
+}
+
+static void dump(const struct pane_vt *vt, const char *path)
+{
 	struct pane_cell cell[PANE_COLS_MAX];
 	struct pane_vt_state state;
-	size_t len = 0;
-	int r = zw_read_file(path, 64u << 20, &bytes, &len);
+	struct pane_vt_view view;
 
-	if (r < 0) {
-		fprintf(stderr, "%s: cannot read\n", path);
-		pane_vt_free(vt);
-		return 1;
-	}
-	for (size_t i = 0; i < len;)
-		i += pane_vt_feed(vt, bytes + i, len - i, 0);
 	pane_vt_state(vt, &state);
+	pane_vt_view(vt, &view);
 	printf("F %s\n", path);
-	for (unsigned y = 0; y < state.rows; y++) {
-		pane_vt_copy_row(vt, y, cell);
+	for (uint64_t line = view.first; pane_vt_copy_line(vt, line, cell); line++) {
 		dump_text(cell, state.cols);
 		dump_looks(cell, state.cols);
 	}
-	printf("C %u %u %d\n", state.cursor_row, state.cursor_col,
-	       (state.modes & PANE_MODE_ALT_SCREEN) != 0);
+	printf("C %u %u %d %u\n", state.cursor_row, state.cursor_col,
+	       (state.modes & PANE_MODE_ALT_SCREEN) != 0, (unsigned)(view.screen_top - view.first));
+}
+
+static int dump_file(const char *path, const struct pane_vt_config *config)
+{
+	struct pane_vt *vt = pane_vt_new(config, &events, NULL);
+	zw_autofree char *bytes = NULL;
+	size_t len = 0;
+	int r = zw_read_file(path, 64u << 20, &bytes, &len);
+
+	if (r < 0)
+		fprintf(stderr, "%s: cannot read\n", path);
+	for (size_t i = 0; i < len;)
+		i += feed_part(vt, bytes + i, len - i);
+	if (r == 0)
+		dump(vt, path);
 	pane_vt_free(vt);
-	return 0;
+	return r < 0;
 }
 
 int main(int argc, char **argv)
 {
+	struct pane_vt_config config = {0};
 	int failed = 0;
 
-	if (argc < 4) {
-		fprintf(stderr, "usage: vt_dump ROWS COLS FILE...\n");
+	if (argc < 5) {
+		fprintf(stderr, "usage: vt_dump ROWS COLS SCROLLBACK FILE...\n");
 		return 2;
 	}
-	for (int i = 3; i < argc; i++)
-		failed |= dump_file(argv[i], (unsigned)atoi(argv[1]), (unsigned)atoi(argv[2]));
+	config.rows = (unsigned)atoi(argv[1]);
+	config.cols = (unsigned)atoi(argv[2]);
+	config.scrollback_n = (unsigned)atoi(argv[3]);
+	for (int i = 4; i < argc; i++)
+		failed |= dump_file(argv[i], &config);
 	return failed;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The same as vt_dump, by xterm.js: usage: node xterm_dump.mjs ROWS COLS FILE...
+// The same as vt_dump, by xterm.js: usage: node xterm_dump.mjs ROWS COLS SCROLLBACK FILE...
 // Resolves @xterm/headless from the folder in ZW_NODE_MODULES' parent (see differ.py).
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -10,7 +10,7 @@ const require = createRequire(process.env.ZW_NODE_ROOT + "/");
 const { Terminal } = require("@xterm/headless");
 const { UnicodeGraphemesAddon } = require("@xterm/addon-unicode-graphemes");
 const CLUSTER_MAX = 5; // code points that a cell of struct pane_grid holds
-const [rows, cols] = [Number(process.argv[2]), Number(process.argv[3])];
+const [firstRows, firstCols, scrollback] = process.argv.slice(2, 5).map(Number);
 
 function colour(rgb, palette, value) {
 	if (rgb) return (0x02000000 | value) >>> 0;
@@ -27,7 +27,7 @@ function look(c) {
 	return `${blank ? 0 : fg.toString(16)}/${bg.toString(16)}/${blank ? 0 : flags.toString(16)}`;
 }
 
-function dumpRow(line, out) {
+function dumpRow(line, cols, out) {
 	let text = "", end = 0;
 	const cells = [];
 	for (let x = 0; x < cols; x++) {
@@ -47,15 +47,29 @@ function dumpRow(line, out) {
 	out.push(runs);
 }
 
-for (const file of process.argv.slice(4)) {
-	const t = new Terminal({ rows, cols, scrollback: 0, allowProposedApi: true });
+// APC size;rows;cols ST changes the size.
+async function feed(t, bytes) {
+	const parts = bytes.toString("latin1").split(/\x1b_size;(\d+);(\d+)\x1b\\/);
+	for (let i = 0; i < parts.length; i += 3) {
+		await new Promise(done => t.write(Buffer.from(parts[i], "latin1"), done));
+		if (i + 2 < parts.length) t.resize(Number(parts[i + 2]), Number(parts[i + 1]));
+	}
+}
+
+for (const file of process.argv.slice(5)) {
+	const t = new Terminal({ rows: firstRows, cols: firstCols, scrollback, allowProposedApi: true });
 	t.loadAddon(new UnicodeGraphemesAddon());
 	t.unicode.activeVersion = "15-graphemes";
 	t.parser.registerOscHandler(8, () => true); // a link looks underlined there
-	await new Promise(done => t.write(readFileSync(file), done));
+	try {
+		await feed(t, readFileSync(file));
+	} catch (e) { // its reflow fails on some empty lines
+		console.log(`F ${file}\nX ${e.message}`);
+		continue;
+	}
 	const b = t.buffer.active, out = ["F " + file];
-	for (let y = 0; y < rows; y++) dumpRow(b.getLine(b.baseY + y), out);
-	out.push(`C ${b.cursorY} ${Math.min(b.cursorX, cols - 1)} ${b.type === "alternate" ? 1 : 0}`);
+	for (let y = 0; y < b.length; y++) dumpRow(b.getLine(y), t.cols, out);
+	out.push(`C ${b.cursorY} ${Math.min(b.cursorX, t.cols - 1)} ${b.type === "alternate" ? 1 : 0} ${b.baseY}`);
 	console.log(out.join("\n"));
 	t.dispose();
 }

@@ -8,6 +8,10 @@
  *   PUSH "bytes"             C escapes: \e \r \n \t \b \a \\ \" \xHH
  *   SPLIT "bytes"            the same, one byte at a time
  *   RESIZE rows cols
+ *   KEEP n                   a fresh terminal of 5 x 20 that keeps n lines of history
+ *   LOOK n                   the view goes n lines back; LOOK 0 is live
+ *   VIEW back history        where it stands now
+ *   SEEN y "text"            as ROW, of the frame's rows
  *   ROW y "text"             the row's text, blanks at the end cut
  *   CURSOR row col
  *   CELL y x attribute...    exactly these: fg=HEX bg=HEX ul=HEX width=N bold dim italic blink
@@ -87,10 +91,11 @@ static void bed_clear(struct bed *b)
 	b->next_event = 0;
 }
 
-static void bed_fresh(struct bed *b, unsigned rows, unsigned cols, bool has_kitty)
+static void bed_fresh(struct bed *b, unsigned rows, unsigned cols, bool has_kitty, unsigned keep_n)
 {
 	struct pane_vt_config config = {.rows = rows,
 					.cols = cols,
+					.scrollback_n = keep_n,
 					.fg_rgb = 0xd0d0d0,
 					.bg_rgb = 0x102030,
 					.has_kitty = has_kitty};
@@ -145,15 +150,19 @@ static void feed(struct bed *b, const char *bytes, size_t len, size_t piece)
 	}
 }
 
-static void row_text(struct bed *b, unsigned y, char *out)
+static void row_text(struct bed *b, unsigned y, bool is_frame, char *out)
 {
 	static struct pane_cell cell[PANE_COLS_MAX];
 	struct pane_vt_state s;
+	struct pane_vt_view v;
 	size_t n = 0, end = 0;
 
 	pane_vt_state(b->vt, &s);
+	pane_vt_view(b->vt, &v);
 	assert_true(y < s.rows);
 	pane_vt_copy_row(b->vt, y, cell);
+	if (is_frame)
+		assert_true(pane_vt_copy_line(b->vt, v.top + y, cell));
 	for (unsigned x = 0; x < s.cols; x++) {
 		if (cell[x].width == 0)
 			continue;
@@ -167,16 +176,35 @@ static void row_text(struct bed *b, unsigned y, char *out)
 	out[end] = '\0';
 }
 
-static void do_row(struct bed *b, const char *rest)
+static void do_row(struct bed *b, const char *rest, bool is_frame)
 {
 	char want[LINE_MAX_B], have[PANE_COLS_MAX * PANE_CLUSTER_MAX * 4 + 1];
 	char *after;
 	unsigned y = (unsigned)strtoul(rest, &after, 10);
 
 	unquote(b, after, want);
-	row_text(b, y, have);
+	row_text(b, y, is_frame, have);
 	if (strcmp(want, have) != 0)
 		fail_msg("%s:%d: row %u is \"%s\"", b->file, b->line, y, have);
+}
+
+static void do_view(struct bed *b, const char *verb, const char *rest)
+{
+	struct pane_vt_view v;
+	unsigned back, kept;
+
+	pane_vt_view(b->vt, &v);
+	if (verb[0] == 'L') {
+		back = (unsigned)strtoul(rest, NULL, 10);
+		pane_vt_look_at(b->vt, back == 0	     ? PANE_VT_LIVE
+				       : back > v.screen_top ? 0
+							     : v.screen_top - back);
+		return;
+	}
+	if (sscanf(rest, "%u %u", &back, &kept) != 2 || back != v.screen_top - v.top ||
+	    kept != v.screen_top - v.first)
+		fail_msg("%s:%d: view is %u %u", b->file, b->line, (unsigned)(v.screen_top - v.top),
+			 (unsigned)(v.screen_top - v.first));
 }
 
 static void cell_show(const struct pane_cell *c, char *out, size_t size)
@@ -285,17 +313,23 @@ static void do_line(struct bed *b, const char *line)
 		return;
 	rest = line + strlen(verb);
 	if (strcmp(verb, "CASE") == 0) {
-		bed_fresh(b, 5, 20, false);
+		bed_fresh(b, 5, 20, false, 0);
 	} else if (strcmp(verb, "SIZE") == 0 &&
 		   sscanf(rest, "%u %u %7s", &rows, &cols, kitty) >= 2) {
-		bed_fresh(b, rows, cols, strcmp(kitty, "kitty") == 0);
+		bed_fresh(b, rows, cols, strcmp(kitty, "kitty") == 0, 0);
 	} else if (strcmp(verb, "RESIZE") == 0 && sscanf(rest, "%u %u", &rows, &cols) == 2) {
 		pane_vt_resize(b->vt, rows, cols);
+	} else if (strcmp(verb, "KEEP") == 0) {
+		bed_fresh(b, 5, 20, false, (unsigned)strtoul(rest, NULL, 10));
+	} else if (strcmp(verb, "LOOK") == 0 || strcmp(verb, "VIEW") == 0) {
+		do_view(b, verb, rest);
 	} else if (strcmp(verb, "PUSH") == 0 || strcmp(verb, "SPLIT") == 0) {
 		len = unquote(b, rest, bytes);
 		feed(b, bytes, len, verb[0] == 'S' ? 1 : len);
 	} else if (strcmp(verb, "ROW") == 0) {
-		do_row(b, rest);
+		do_row(b, rest, false);
+	} else if (strcmp(verb, "SEEN") == 0) {
+		do_row(b, rest, true);
 	} else if (strcmp(verb, "CELL") == 0) {
 		do_cell(b, rest);
 	} else if (strcmp(verb, "REPLY") == 0) {
@@ -317,7 +351,7 @@ static void run_file(void **state)
 	char *line, *next;
 
 	assert_int_equal(zw_read_file(*state, 1u << 20, &text, &len), 0);
-	bed_fresh(&b, 5, 20, false);
+	bed_fresh(&b, 5, 20, false, 0);
 	for (line = text; line != NULL && *line != '\0'; line = next) {
 		next = strchr(line, '\n');
 		if (next != NULL)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "ui/pane/history.h"
 #include "ui/pane/vt_int.h"
 
 static unsigned arg(const struct pane_seq *seq, unsigned i, unsigned missing)
@@ -59,6 +60,9 @@ static void erase_display(struct pane_vt *vt, unsigned how)
 	} else if (how == 2) {
 		for (unsigned y = 0; y < vt->rows; y++)
 			pane_vt_erase_row(vt, y);
+	} else if (how == 3 && vt->scr == &vt->screen[0]) {
+		pane_history_clear(&vt->history);
+		vt->all_dirty = true;
 	}
 }
 

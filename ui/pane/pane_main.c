@@ -195,6 +195,7 @@ static void on_msg_setup(struct pane *p, const struct zw_msg_pane_setup *m, int 
 		.fg_rgb = m->fg_rgb,
 		.bg_rgb = m->bg_rgb,
 		.has_kitty = m->has_kitty != 0,
+		.scrollback_n = m->scrollback_n,
 	};
 
 	if (p->vt != NULL)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "src/base/mem.h"
+#include "ui/pane/history.h"
 
 #define CELL_SIZE sizeof(struct pane_vt_cell)
 
@@ -136,6 +137,17 @@ void pane_vt_delete_cells(struct pane_vt *vt, unsigned n)
 	vt->dirty[vt->y] = 1;
 }
 
+void pane_vt_keep_row(struct pane_vt *vt, unsigned y)
+{
+	uint64_t base = vt->history.base;
+
+	if (vt->history.max_n == 0)
+		return;
+	pane_history_push(&vt->history, pane_pack(vt->scr->row[y], vt->cols));
+	if (vt->view_top < vt->history.base && base != vt->history.base)
+		vt->all_dirty = true; /* what a user looks at was dropped */
+}
+
 void pane_vt_scroll_up(struct pane_vt *vt, unsigned top, unsigned bottom, unsigned n)
 {
 	struct pane_vt_row **rows = vt->scr->row;
@@ -170,10 +182,13 @@ void pane_vt_scroll_down(struct pane_vt *vt, unsigned top, unsigned bottom, unsi
 
 void pane_vt_line_down(struct pane_vt *vt)
 {
-	if (vt->y == vt->scr->bottom)
+	if (vt->y == vt->scr->bottom) {
+		if (vt->scr->top == 0 && vt->scr == &vt->screen[0])
+			pane_vt_keep_row(vt, 0);
 		pane_vt_scroll_up(vt, vt->scr->top, vt->scr->bottom, 1);
-	else if (vt->y < vt->rows - 1)
+	} else if (vt->y < vt->rows - 1) {
 		vt->y++;
+	}
 }
 
 void pane_vt_restrict(struct pane_vt *vt, unsigned x_max)
@@ -228,6 +243,8 @@ void pane_vt_use_screen(struct pane_vt *vt, bool alt)
 {
 	if (alt == (vt->scr == &vt->screen[1]))
 		return;
+	vt->scr->x = vt->x;
+	vt->scr->y = vt->y;
 	vt->scr = &vt->screen[alt];
 	vt->modes &= ~PANE_VT_BIT(ALT_SCREEN);
 	if (alt) {

@@ -51,7 +51,7 @@ static unsigned colour(const struct pane_seq *seq, unsigned i, uint32_t *ret)
 static void underline(struct pane_vt_cell *pen, unsigned style)
 {
 	if (style <= PANE_UL_DASHED)
-		pen->underline = (uint8_t)style;
+		pen->underline = style;
 }
 
 static void set_attr(struct pane_vt_cell *pen, unsigned code)
@@ -83,7 +83,7 @@ static void clear_attr(struct pane_vt_cell *pen, unsigned code)
 static void plain(struct pane_vt_cell *pen, unsigned code)
 {
 	if (code == 0)
-		*pen = (struct pane_vt_cell){0};
+		*pen = (struct pane_vt_cell){.link = pen->link};
 	else if (code == 4)
 		pen->underline = PANE_UL_SINGLE;
 	else if (code == 21)

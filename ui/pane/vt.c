@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "src/base/mem.h"
+#include "ui/pane/history.h"
 
 #define DEFAULT_CELL_W 8
 #define DEFAULT_CELL_H 16
@@ -121,6 +122,8 @@ struct pane_vt *pane_vt_new(const struct pane_vt_config *config,
 	for (int i = 0; i < 2; i++)
 		for (unsigned y = 0; y < vt->rows; y++)
 			vt->screen[i].row[y] = pane_vt_row_new(vt->cols);
+	pane_history_init(&vt->history, config->scrollback_n);
+	vt->view_top = PANE_VT_LIVE;
 	settings_default(vt);
 	vt->all_dirty = true;
 	return vt;
@@ -139,6 +142,7 @@ void pane_vt_free(struct pane_vt *vt)
 	for (int i = 0; i < 2; i++)
 		for (unsigned y = 0; y < vt->rows; y++)
 			pane_vt_row_free(vt->screen[i].row[y]);
+	pane_history_fini(&vt->history);
 	titles_clear(vt);
 	free(vt->title);
 	pane_parser_fini(&vt->parser);
@@ -156,6 +160,7 @@ void pane_vt_reset(struct pane_vt *vt)
 			pane_vt_erase_row(vt, y);
 	}
 	vt->scr = &vt->screen[0];
+	pane_history_clear(&vt->history);
 	vt->all_dirty = true;
 }
 
@@ -192,21 +197,22 @@ static void rows_cut(struct pane_vt_screen *s, unsigned old_rows, unsigned rows,
 		s->row[y] = NULL;
 }
 
-static void screen_resize(struct pane_vt *vt, struct pane_vt_screen *s, unsigned rows,
-			  unsigned cols, unsigned n_top)
+/* The alternate screen: a program that uses it draws it anew, so cutting is enough. */
+static void resize_alt(struct pane_vt *vt, unsigned rows, unsigned cols)
 {
+	struct pane_vt_screen *s = &vt->screen[1];
+	unsigned *y = s == vt->scr ? &vt->y : &s->y;
+	unsigned n_top = *y >= rows ? *y - (rows - 1) : 0;
+
 	if (rows < vt->rows)
 		rows_cut(s, vt->rows, rows, n_top);
-	for (unsigned y = vt->rows; y < rows; y++)
-		s->row[y] = pane_vt_row_new(vt->cols);
+	for (unsigned i = vt->rows; i < rows; i++)
+		s->row[i] = pane_vt_row_new(vt->cols);
 	if (cols != vt->cols)
-		for (unsigned y = 0; y < rows; y++)
-			pane_vt_row_resize(s->row[y], vt->cols, cols);
-	s->top = 0;
-	s->bottom = rows - 1;
+		for (unsigned i = 0; i < rows; i++)
+			pane_vt_row_resize(s->row[i], vt->cols, cols);
+	*y -= n_top;
 	s->saved.y -= s->saved.y > n_top ? n_top : s->saved.y;
-	s->saved.y = clamp(s->saved.y, 0, rows - 1);
-	s->saved.x = clamp(s->saved.x, 0, cols - 1);
 }
 
 void pane_vt_resize(struct pane_vt *vt, unsigned rows, unsigned cols)
@@ -214,14 +220,16 @@ void pane_vt_resize(struct pane_vt *vt, unsigned rows, unsigned cols)
 	size_clamp(&rows, &cols);
 	if (rows == vt->rows && cols == vt->cols)
 		return;
+	resize_alt(vt, rows, cols);
+	pane_vt_resize_main(vt, rows, cols);
 	for (int i = 0; i < 2; i++) {
 		struct pane_vt_screen *s = &vt->screen[i];
-		unsigned y = s == vt->scr ? vt->y : s->saved.y;
-		unsigned n_top = y >= rows ? y - (rows - 1) : 0;
 
-		screen_resize(vt, s, rows, cols, n_top);
-		if (s == vt->scr)
-			vt->y -= n_top;
+		s->top = 0;
+		s->bottom = rows - 1;
+		s->x = clamp(s->x, 0, cols - 1);
+		s->saved.x = clamp(s->saved.x, 0, cols - 1);
+		s->saved.y = clamp(s->saved.y, 0, rows - 1);
 	}
 	vt->rows = rows;
 	vt->cols = cols;
@@ -303,7 +311,11 @@ void pane_vt_dirty(struct pane_vt *vt, unsigned first, unsigned last)
 
 bool pane_vt_is_dirty(const struct pane_vt *vt)
 {
-	return vt->all_dirty || memchr(vt->dirty, 1, vt->rows) != NULL;
+	uint64_t above = pane_vt_screen_top(vt) - pane_vt_view_top(vt);
+
+	if (vt->all_dirty)
+		return true;
+	return above < vt->rows && memchr(vt->dirty, 1, (size_t)(vt->rows - above)) != NULL;
 }
 
 static void copy_cell(const struct pane_vt_row *row, unsigned x, uint16_t flip,
@@ -326,30 +338,49 @@ static void copy_cell(const struct pane_vt_row *row, unsigned x, uint16_t flip,
 		memcpy(out->cp + 1, row->more[x].cp, (PANE_CLUSTER_MAX - 1) * sizeof(uint32_t));
 }
 
-void pane_vt_copy_row(const struct pane_vt *vt, unsigned y, struct pane_cell *out)
+static void copy_row(const struct pane_vt *vt, const struct pane_vt_row *row, struct pane_cell *out)
 {
-	const struct pane_vt_row *row = vt->scr->row[y];
 	uint16_t flip = pane_vt_has(vt, PANE_VT_BIT(REVERSE_SCREEN)) ? PANE_ATTR_REVERSE : 0;
 
 	for (unsigned x = 0; x < vt->cols; x++)
 		copy_cell(row, x, flip, &out[x]);
 }
 
+void pane_vt_copy_row(const struct pane_vt *vt, unsigned y, struct pane_cell *out)
+{
+	copy_row(vt, vt->scr->row[y], out);
+}
+
+bool pane_vt_copy_line(const struct pane_vt *vt, uint64_t line, struct pane_cell *out)
+{
+	struct pane_vt_row *spare = pane_vt_row_new(vt->cols);
+	const struct pane_vt_row *row = pane_vt_line(vt, line, spare);
+
+	if (row != NULL)
+		copy_row(vt, row, out);
+	pane_vt_row_free(spare);
+	return row != NULL;
+}
+
 unsigned pane_vt_publish(struct pane_vt *vt, struct pane_grid *grid)
 {
+	uint64_t top = pane_vt_view_top(vt), screen = pane_vt_screen_top(vt);
+	struct pane_vt_row *spare = pane_vt_row_new(vt->cols);
 	unsigned n = 0;
 
 	grid->rows = vt->rows;
 	grid->cols = vt->cols;
 	for (unsigned y = 0; y < vt->rows; y++) {
-		bool changed = vt->all_dirty || vt->dirty[y] != 0;
+		bool is_old = top + y < screen;
+		bool changed = vt->all_dirty || (!is_old && vt->dirty[top + y - screen] != 0);
 
 		grid->dirty[y] = changed;
 		if (changed)
-			pane_vt_copy_row(vt, y, grid->cell[y]);
+			copy_row(vt, pane_vt_line(vt, top + y, spare), grid->cell[y]);
 		n += changed;
 	}
 	memset(vt->dirty, 0, sizeof(vt->dirty));
 	vt->all_dirty = false;
+	pane_vt_row_free(spare);
 	return n;
 }

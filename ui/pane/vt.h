@@ -7,8 +7,7 @@
  * text that the child chose, and nothing is handed on but cells, numbers and filtered strings.
  *
  * Left out on purpose: answers about the title, the clipboard and graphics (the child could make
- * them say what it likes to whoever reads the terminal next), C1 controls, VT52, printing, DECLRMM,
- * reflow on resize.
+ * them say what it likes to whoever reads the terminal next), C1 controls, VT52, printing, DECLRMM.
  *
  * Where terminals differ, it does as xterm.js does, the one that agents are developed with. */
 #ifndef ZW_UI_PANE_VT_H
@@ -45,6 +44,7 @@ struct pane_vt_config {
 	unsigned cell_w, cell_h; /* pixels of a cell, for 14t and 16t; 0 = a usual size */
 	uint32_t fg_rgb, bg_rgb; /* 0xrrggbb, to answer OSC 10 and 11 */
 	bool has_kitty;		 /* answer kitty keyboard queries */
+	uint32_t scrollback_n;	 /* lines kept that left the main screen; also bounded in bytes */
 };
 
 /** Everything about the terminal that is not a cell. */
@@ -75,8 +75,10 @@ void pane_vt_free(struct pane_vt *vt);
 size_t pane_vt_feed(struct pane_vt *vt, const void *bytes, size_t len, int64_t now_ms);
 
 /**
- * Changes the size as xterm does: rows are cut below the cursor first and then at the top, columns
- * at the right; what is new is blank. Margins are reset. Sizes are clamped as in the config.
+ * Changes the size. On the main screen lines that wrapped are joined and wrapped anew, history
+ * included, but for the line with the cursor, which its program draws again; rows go to the history
+ * and come back from it. The alternate screen is cut. Margins are reset. Sizes are clamped as in the
+ * config.
  */
 void pane_vt_resize(struct pane_vt *vt, unsigned rows, unsigned cols);
 
@@ -101,6 +103,25 @@ bool pane_vt_is_dirty(const struct pane_vt *vt);
  */
 unsigned pane_vt_publish(struct pane_vt *vt, struct pane_grid *grid);
 
+/* -- looking back --------------------------------------------------------------------------------- */
+
+/** Instead of a line: the screen as it is. */
+#define PANE_VT_LIVE UINT64_MAX
+
+/** Where the frame stands in all that is kept. Lines are numbered from the first that ever was, so
+ * a number stays with its text while the program prints; a change of width gives new ones. */
+struct pane_vt_view {
+	uint64_t first;	     /* the oldest line kept */
+	uint64_t top;	     /* at the top of the frame */
+	uint64_t screen_top; /* at the top of the screen: the view is live when it is `top` */
+};
+
+void pane_vt_view(const struct pane_vt *vt, struct pane_vt_view *ret);
+/** Frames show the lines from @line on, whatever is printed, or PANE_VT_LIVE. Clamped. */
+void pane_vt_look_at(struct pane_vt *vt, uint64_t line);
+
+/** Any line as the grid shows it. Returns false when it is not kept. @out as below. */
+bool pane_vt_copy_line(const struct pane_vt *vt, uint64_t line, struct pane_cell *out);
 /** One row of the screen as the grid shows it. @row < rows; @out has room for cols cells. */
 void pane_vt_copy_row(const struct pane_vt *vt, unsigned row, struct pane_cell *out);
 

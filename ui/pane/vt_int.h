@@ -3,6 +3,9 @@
  *
  *   vt.c       life, feeding, resize, reset, handing over
  *   screen.c   rows and cells: scroll, erase, insert, delete, the two screens
+ *   history.c  lines that left the main screen, packed
+ *   reflow.c   the main screen and its history in another size
+ *   lookback.c what a user who scrolls back sees, finds and copies
  *   print.c    text into cells: wrapping, clusters, character sets
  *   control.c  C0 and ESC sequences
  *   csi.c      CSI sequences; sgr.c the one that colours; mode.c those that set modes
@@ -23,13 +26,14 @@
 
 enum pane_vt_half { PANE_VT_SINGLE, PANE_VT_WIDE, PANE_VT_TAIL };
 
-/* All zero is a blank cell in default colours. */
+/* All zero is a blank cell in default colours. No padding: cells are compared as bytes. */
 struct pane_vt_cell {
-	uint32_t cp; /* 0 = blank */
+	uint32_t cp : 24;	/* 0 = blank */
+	uint32_t half : 4;	/* enum pane_vt_half */
+	uint32_t underline : 4; /* enum pane_underline */
 	uint32_t fg, bg, ul_colour;
 	uint16_t attrs; /* enum pane_attr and PANE_VT_ATTR_MORE */
-	uint8_t half;	/* enum pane_vt_half */
-	uint8_t underline;
+	uint16_t link;	/* number of an OSC 8 link, 0 = none */
 };
 
 /* The code points of a cluster behind its first, 0-filled. */
@@ -42,6 +46,18 @@ struct pane_vt_row {
 	struct pane_vt_more *more; /* owned; NULL until a cell needs it, then cols of them */
 	unsigned used;		   /* cells from here on are all zero */
 	bool is_wrapped;	   /* goes on from the row above */
+};
+
+struct pane_packed;
+
+/* Lines that scrolled off the main screen; history.h. Every line that ever was has a number: the
+ * oldest kept is `base`, the screen's top row base + n. */
+struct pane_history {
+	struct pane_packed **row; /* owned ring of owned rows */
+	size_t cap, first, n;
+	size_t max_n;
+	size_t size_b; /* of all of them */
+	uint64_t base;
 };
 
 enum pane_vt_charset { PANE_VT_ASCII, PANE_VT_GRAPHIC, PANE_VT_UK };
@@ -64,6 +80,7 @@ struct pane_vt_screen {
 	unsigned top, bottom;			/* scroll margins, both inside */
 	struct pane_vt_saved saved;
 	struct pane_vt_kitty kitty;
+	unsigned x, y; /* the cursor when the other screen was chosen */
 };
 
 enum pane_vt_mode_no {
@@ -126,11 +143,20 @@ struct pane_vt {
 
 	uint8_t dirty[PANE_ROWS_MAX];
 	bool all_dirty;
+
+	struct pane_history history;
+	uint64_t view_top; /* line at the top of the frame; PANE_VT_LIVE = the screen */
 };
 
 static inline bool pane_vt_has(const struct pane_vt *vt, uint32_t bit)
 {
 	return (vt->modes & bit) != 0;
+}
+
+/** Number of the line at the top of the screen. */
+static inline uint64_t pane_vt_screen_top(const struct pane_vt *vt)
+{
+	return vt->history.base + vt->history.n;
 }
 
 static inline struct pane_vt_row *pane_vt_row(struct pane_vt *vt, unsigned y)
@@ -162,6 +188,8 @@ void pane_vt_erase_row(struct pane_vt *vt, unsigned y);
 void pane_vt_cut(struct pane_vt *vt, unsigned y, unsigned from, unsigned to);
 void pane_vt_insert_cells(struct pane_vt *vt, unsigned n);
 void pane_vt_delete_cells(struct pane_vt *vt, unsigned n);
+/** The screen's row @y goes into the history, as a copy. */
+void pane_vt_keep_row(struct pane_vt *vt, unsigned y);
 /** Scrolls rows [top, bottom] by @n; new rows have the pen's background. */
 void pane_vt_scroll_up(struct pane_vt *vt, unsigned top, unsigned bottom, unsigned n);
 void pane_vt_scroll_down(struct pane_vt *vt, unsigned top, unsigned bottom, unsigned n);
@@ -174,6 +202,19 @@ void pane_vt_move_to(struct pane_vt *vt, unsigned x, unsigned y);
 void pane_vt_save_cursor(struct pane_vt *vt);
 void pane_vt_restore_cursor(struct pane_vt *vt);
 void pane_vt_use_screen(struct pane_vt *vt, bool alt);
+
+/* -- reflow.c ---- */
+
+/** Gives the main screen another size: lines that wrapped are joined and wrapped anew. */
+void pane_vt_resize_main(struct pane_vt *vt, unsigned rows, unsigned cols);
+
+/* -- lookback.c ---- */
+
+/** The line that stands at the top of a frame. */
+uint64_t pane_vt_view_top(const struct pane_vt *vt);
+/** Line @line (history or screen); @spare has room for a row. NULL = there is none. */
+const struct pane_vt_row *pane_vt_line(const struct pane_vt *vt, uint64_t line,
+				       struct pane_vt_row *spare);
 
 /* -- print.c ---- */
 
