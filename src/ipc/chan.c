@@ -259,6 +259,9 @@ static int packet_take(struct zw_chan *c)
 	int fds[ZW_MSG_FDS_MAX];
 
 	ssize_t n = recvmsg(c->fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	/* Said once when the other side went with something unread; what it sent comes behind. */
+	if (n < 0 && errno == ECONNRESET)
+		n = recvmsg(c->fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
 	size_t n_fds = take_fds(&m, fds);
