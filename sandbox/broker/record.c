@@ -12,6 +12,10 @@
 #define TELL_MS	    1000
 #define BACKLOG_MAX 512 /* messages that zwatch has not taken: from here on, only sums */
 #define KEY_MAX_B   (3 * BRK_PATH_MAX)
+/* Different refusals that get a row of their own: so many a second, after a first burst. Beyond, a
+ * program that tries names without end would fill the user's disk. */
+#define NEW_PER_S 100
+#define NEW_BURST 2000
 
 struct row {
 	struct zw_map_node node;
@@ -28,6 +32,7 @@ struct brk_recorder {
 	TAILQ_HEAD(, row) rows;
 	unsigned n_rows;
 	uint64_t last_seq;
+	int64_t tokens_milli, tokens_ms; /* thousandths of a new row, and as of when */
 };
 
 static void send_sock(struct zw_chan *chan, const struct brk_event *e, bool want_commit,
@@ -97,6 +102,8 @@ struct brk_recorder *brk_recorder_new(struct zev_loop *loop, struct zw_chan *cha
 	struct brk_recorder *r = zw_xnew(struct brk_recorder);
 
 	r->chan = chan;
+	r->tokens_milli = NEW_BURST * 1000;
+	r->tokens_ms = zw_mono_ms();
 	r->tell = zev_timer_new(loop, on_tell, r);
 	zw_map_init(&r->map);
 	TAILQ_INIT(&r->rows);
@@ -135,9 +142,16 @@ static size_t make_key(const struct brk_fold_key *k, bool is_sum, char *out)
 	return n < 0 ? 0 : (size_t)n < KEY_MAX_B ? (size_t)n : KEY_MAX_B - 1;
 }
 
-static bool is_backlogged(const struct brk_recorder *r)
+/* Whether there is too much for a row each. */
+static bool is_flood(struct brk_recorder *r)
 {
-	return zw_chan_n_queued(r->chan) > BACKLOG_MAX;
+	int64_t now_ms = zw_mono_ms();
+
+	r->tokens_milli += (now_ms - r->tokens_ms) * NEW_PER_S;
+	r->tokens_ms = now_ms;
+	if (r->tokens_milli > NEW_BURST * 1000)
+		r->tokens_milli = NEW_BURST * 1000;
+	return r->tokens_milli < 1000 || zw_chan_n_queued(r->chan) > BACKLOG_MAX;
 }
 
 static bool count_key(struct brk_recorder *r, const char *key, size_t len)
@@ -162,18 +176,20 @@ bool brk_fold_count(struct brk_recorder *r, const struct brk_fold_key *k)
 
 	if (count_key(r, key, make_key(k, false, key)))
 		return true;
-	return is_backlogged(r) && count_key(r, key, make_key(k, true, key));
+	return is_flood(r) && count_key(r, key, make_key(k, true, key));
 }
 
 void brk_fold_add(struct brk_recorder *r, const struct brk_fold_key *k,
 		  struct brk_event *take_event)
 {
-	bool is_sum = is_backlogged(r);
+	bool is_sum = is_flood(r);
 	char key[KEY_MAX_B];
 	size_t len = make_key(k, is_sum, key);
 	struct row *row = zw_xcalloc(1, sizeof(*row) + len);
 
-	if (is_sum)
+	if (!is_sum)
+		r->tokens_milli -= 1000;
+	else
 		zw_strlcpy(take_event->target, "(more than could be listed)",
 			   sizeof(take_event->target));
 	memcpy(row->key, key, len);

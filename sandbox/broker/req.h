@@ -145,6 +145,7 @@ struct broker {
 	TAILQ_HEAD(, brk_pin) pin_list;
 	unsigned n_pins;
 	LIST_HEAD(, brk_open) opens;
+	unsigned n_opens;
 };
 
 /** Nothing can be served any more: ends the broker, and with it every held call (ENOSYS). */

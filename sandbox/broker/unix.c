@@ -19,6 +19,7 @@
 #define SLICE_MS      200
 #define SLICE_BUSY_MS 20
 #define PINS_MAX      512
+#define OPENS_MAX     512 /* relays at once; each has buffers */
 
 static unsigned op_of(const struct brk_req *r)
 {
@@ -508,6 +509,7 @@ static void on_open_end(uint64_t up_b, uint64_t down_b, void *arg)
 	o->event->down_b = down_b;
 	brk_record(o->b->recorder, o->event, false, 2);
 	LIST_REMOVE(o, link);
+	o->b->n_opens--;
 	free(o->event);
 	free(o);
 }
@@ -549,6 +551,8 @@ static int start_relay(struct brk_req *r)
 {
 	int pair[2];
 
+	if (r->b->n_opens >= OPENS_MAX)
+		return -EMFILE;
 	if (socketpair(AF_UNIX, r->type | SOCK_CLOEXEC, 0, pair) < 0)
 		return -errno;
 	int error = replace_socket(r, pair[1]);
@@ -563,6 +567,7 @@ static int start_relay(struct brk_req *r)
 	o->b = r->b;
 	o->event = zw_steal(&r->event);
 	LIST_INSERT_HEAD(&r->b->opens, o, link);
+	r->b->n_opens++;
 	r->open = o;
 	o->relay = brk_relay_new(r->b->loop, r->type, pair[0], zw_steal_fd(&r->host_fd),
 				 on_open_end, o);

@@ -129,11 +129,31 @@ static void test_fold__a_flood_of_different_things_becomes_a_sum(void **state)
 	bench_free(b);
 }
 
+/* Also when zwatch takes it all: what is on the disk stays there. */
+static void test_fold__a_flood_that_is_read_is_bounded_too(void **state)
+{
+	struct bench *b = bench_new();
+	char target[64];
+
+	(void)state;
+	for (int i = 0; i < 8000; i++) {
+		snprintf(target, sizeof(target), "/none/%d", i);
+		happen(b, target, "/bin/x");
+		if (i % 50 == 0)
+			bench_run(b, 1);
+	}
+	bench_run(b, 1300);
+	assert_in_range(b->taken.n_rows, 2000, 3000);
+	assert_true(b->taken.n_times > 5000);
+	bench_free(b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_fold__first_at_once_then_a_count_a_second),
 		cmocka_unit_test(test_fold__a_flood_of_different_things_becomes_a_sum),
+		cmocka_unit_test(test_fold__a_flood_that_is_read_is_bounded_too),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
