@@ -238,6 +238,8 @@ static void name_visible(const struct brk_diag_sock *s, struct brk_lookout *l, s
 	zw_autoclose int fd = host_open(l, bound);
 	if (fd >= 0 && is_same_file(fd, f) && brk_fd_where(fd, real, sizeof(real)) > 0)
 		f->is_moved = strcmp(real, bound) != 0;
+	/* Where it lies counts too: for how dangerous it is, and for what is denied. */
+	zw_strlcpy(f->alias, f->path, sizeof(f->alias));
 	zw_strlcpy(f->path, bound, sizeof(f->path));
 }
 

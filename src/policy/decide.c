@@ -237,6 +237,20 @@ static const struct pol_entry *find_socket(const struct policy *p, const struct 
 	return NULL;
 }
 
+/* A deny holds for the spelling as well; an allow only for what it leads to. */
+static const struct pol_entry *find_socket_deny(const struct policy *p, const struct pol_socket *s)
+{
+	const struct pol_entry *e = find_socket(p, s, POL_ACTION_DENY, false);
+
+	if (e == NULL && s->alias != NULL) {
+		const struct pol_socket alias = {
+			.path = s->alias, .path_len = s->alias_len, .program = s->program};
+
+		e = find_socket(p, &alias, POL_ACTION_DENY, false);
+	}
+	return e;
+}
+
 static void socket_by_mode(enum pol_mode mode, enum pol_risk risk, struct pol_decision *ret)
 {
 	bool is_dangerous = risk >= POL_RISK_HIGH;
@@ -265,7 +279,7 @@ void pol_decide_socket(const struct policy *p, const struct pol_socket *s, struc
 		by_other(POL_DENY, ZW_BY_CATALOGUE, "zwatch's own sockets are never opened", ret);
 		return;
 	}
-	e = find_socket(p, s, POL_ACTION_DENY, false);
+	e = find_socket_deny(p, s);
 	if (e == NULL && treat == POL_TREAT_NOT_THERE) {
 		by_other(POL_NOT_THERE, ZW_BY_CATALOGUE, "names are looked up through zwatch alone",
 			 ret);

@@ -93,7 +93,9 @@ struct pol_socket {
 	size_t path_len;
 	const char *abstract; /* abstract name without the leading NUL, or NULL */
 	size_t abstract_len;
-	const char *alias; /* the spelling that was asked for (for class patterns), or NULL */
+	/* Another path of it: the spelling that was asked for, or where it lies now; or NULL. For class
+	 * patterns and denials, never for an allow. */
+	const char *alias;
 	size_t alias_len;
 	const char *program; /* executable that asks; "" = unknown */
 };

@@ -170,6 +170,19 @@ static void test_alias__raises_and_never_lowers(void **state)
 	pol_free(p);
 }
 
+static void test_alias__is_denied_and_never_allowed(void **state)
+{
+	struct policy *p = catalogue();
+
+	(void)state;
+	add(p, POL_ACTION_DENY, 0, "/srv/denied.sock");
+	add(p, POL_ACTION_ALLOW, 0, "/srv/allowed.sock");
+	assert_int_equal(decide(p, "/srv/x.sock", "/srv/denied.sock").verdict, POL_DENY);
+	assert_int_equal(decide(p, "/srv/allowed.sock", "/srv/denied.sock").verdict, POL_DENY);
+	assert_int_equal(decide(p, "/srv/x.sock", "/srv/allowed.sock").verdict, POL_ASK);
+	pol_free(p);
+}
+
 static void test_abstract__rule_opens_an_unknown_name(void **state)
 {
 	struct policy *p = catalogue();
@@ -264,6 +277,7 @@ int main(void)
 		cmocka_unit_test(test_treat__no_rule_opens_what_is_refused),
 		cmocka_unit_test(test_path__var_run_is_run),
 		cmocka_unit_test(test_alias__raises_and_never_lowers),
+		cmocka_unit_test(test_alias__is_denied_and_never_allowed),
 		cmocka_unit_test(test_abstract__rule_opens_an_unknown_name),
 		cmocka_unit_test(test_pattern__bad_ones_say_what_to_write),
 		cmocka_unit_test(test_pattern__an_answer_is_about_the_bytes_that_were_seen),
