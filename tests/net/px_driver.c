@@ -801,9 +801,10 @@ static void test_z046_host_field(void)
 	close(fd);
 	CHECK(row_is(ZW_DID_DENY, ZW_BY_FAULT, "tls.zw.test"));
 	/* Beginnings that a lenient server reads as a request are none here. */
-	static const char *const smuggled[] = {"\r\nGET /x HTTP/1.1\r\nHost: denied.zw.test\r\n\r\n",
-					       "\nGET /x HTTP/1.1\r\nHost: denied.zw.test\r\n\r\n",
-					       "get /x HTTP/1.1\r\nHost: denied.zw.test\r\n\r\n"};
+	static const char *const smuggled[] = {
+		"\r\nGET /x HTTP/1.1\r\nHost: denied.zw.test\r\n\r\n",
+		"\nGET /x HTTP/1.1\r\nHost: denied.zw.test\r\n\r\n",
+		"get /x HTTP/1.1\r\nHost: denied.zw.test\r\n\r\n"};
 	for (size_t i = 0; i < ZW_N_ELEMENTS(smuggled); i++) {
 		fd = client_as(TRANSPARENT, EXE, fake, 80);
 		puts_to(fd, smuggled[i]);
