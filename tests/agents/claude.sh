@@ -1,8 +1,8 @@
 #!/bin/bash
 # Claude Code itself, in zwatch's pane, against a made-up API on loopback: its shell tool reaches for
 # docker.sock, the question comes, and the answer reaches the tool.
-. "$ZW_SRC/tests/support/lib.sh"
-. "$ZW_SRC/tests/support/tmux.sh"
+. "${ZW_SRC:?}/tests/support/lib.sh"
+. "${ZW_SRC:?}/tests/support/tmux.sh"
 command -v npm >/dev/null || skip "npm is missing"
 agents=$ZW_BUILD/../agents
 version=2.1.332 # fixed: what it asks a new user changes from week to week

@@ -1,7 +1,7 @@
 #!/bin/bash
 # `cmake --install` below another prefix, and into a packager's DESTDIR: the installed zwatch finds its
 # helpers where they were put.
-. "$ZW_SRC/tests/support/lib.sh"
+. "${ZW_SRC:?}/tests/support/lib.sh"
 command -v cmake >/dev/null || skip "cmake is missing"
 
 # works WHERE BIN: an installed zwatch, and helpers of its own

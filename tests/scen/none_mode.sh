@@ -1,7 +1,7 @@
 #!/bin/bash
 # `zwatch run --ui none`: bytes, arguments and exit status are the program's own; nothing of zwatch on
 # standard error. Z130 no terminal, Z134 arguments, Z137 diagnostics.
-. "$ZW_SRC/tests/support/lib.sh"
+. "${ZW_SRC:?}/tests/support/lib.sh"
 
 # bytes untouched, both ways
 head -c 300000 /dev/urandom >"$W/in"

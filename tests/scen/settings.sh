@@ -1,6 +1,6 @@
 #!/bin/bash
 # Bad settings: a clear error with file and line, exit 4, nothing started. Z132, Z133.
-. "$ZW_SRC/tests/support/lib.sh"
+. "${ZW_SRC:?}/tests/support/lib.sh"
 
 started() { [ -e "$project/started" ]; }
 # refused NAME PATTERN: with the settings on stdin

@@ -1,8 +1,8 @@
 #!/bin/bash
 # kill -9 of each helper in turn, and of zwatch itself: nothing is opened, the death is named, nothing
 # of the sandbox lives on, the store is intact.
-. "$ZW_SRC/tests/support/lib.sh"
-. "$ZW_SRC/tests/support/tmux.sh"
+. "${ZW_SRC:?}/tests/support/lib.sh"
+. "${ZW_SRC:?}/tests/support/tmux.sh"
 serve_unix "$W/docker.sock"
 export DOCKER_HOST=unix://$W/docker.sock
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # The five minutes of a newcomer: demonstration, question, answer, history.
-. "$ZW_SRC/tests/support/lib.sh"
-. "$ZW_SRC/tests/support/tmux.sh"
+. "${ZW_SRC:?}/tests/support/lib.sh"
+. "${ZW_SRC:?}/tests/support/tmux.sh"
 
 tt_start 100x30 "$zwatch" demo
 tt_wait 'scripted agent' 15

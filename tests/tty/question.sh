@@ -1,7 +1,7 @@
 #!/bin/bash
 # Typing is never an answer; denying and allowing docker.sock; paste and wrong word; size changes.
-. "$ZW_SRC/tests/support/lib.sh"
-. "$ZW_SRC/tests/support/tmux.sh"
+. "${ZW_SRC:?}/tests/support/lib.sh"
+. "${ZW_SRC:?}/tests/support/tmux.sh"
 serve_unix "$W/docker.sock"
 export DOCKER_HOST=unix://$W/docker.sock
 

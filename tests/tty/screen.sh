@@ -1,8 +1,8 @@
 #!/bin/bash
 # The pane as a terminal: colours, wide characters, resize, Ctrl-C and Ctrl-Z, paste, arrows, vim, less;
 # collapsed; without UTF-8. Z090 resize, Z107 locales.
-. "$ZW_SRC/tests/support/lib.sh"
-. "$ZW_SRC/tests/support/tmux.sh"
+. "${ZW_SRC:?}/tests/support/lib.sh"
+. "${ZW_SRC:?}/tests/support/tmux.sh"
 ps1="PS1='ready> '"
 
 tt_start 100x30 env "$ps1" "$zwatch" --env PS1="'ready> '" run -- bash --norc --noprofile
