@@ -6,6 +6,7 @@ zw_unit(ui_draw SOURCES unit/ui_draw.c DEPS zw_ui_core)
 zw_unit(ui_ask SOURCES unit/ui_ask.c DEPS zw_ui_core)
 zw_unit(ui_views SOURCES unit/ui_views.c DEPS zw_ui_core zw_test_ui)
 zw_unit(ui_keys SOURCES unit/ui_keys.c DEPS zw_ui_core zw_test_ui)
+zw_unit(ui_scroll SOURCES unit/ui_scroll.c DEPS zw_ui_core zw_test_ui)
 zw_unit(ui_history SOURCES unit/ui_history.c DEPS zw_ui_core zw_test_ui zw_audit_store)
 zw_unit(ui_term SOURCES unit/ui_term.c DEPS zw_ui zw_test_ui util)
 

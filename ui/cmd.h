@@ -15,7 +15,13 @@ enum ui_cmd {
 	UI_CMD_MAX
 };
 
-enum ui_section { UI_SECTION_PREFIX, UI_SECTION_LIST, UI_SECTION_ASK, UI_SECTION_WAIT };
+enum ui_section {
+	UI_SECTION_PREFIX,
+	UI_SECTION_LIST,
+	UI_SECTION_ASK,
+	UI_SECTION_WAIT,
+	UI_SECTION_SCROLL
+};
 
 /** Command of a key; UI_CMD_NONE when it has none there. */
 enum ui_cmd ui_cmd_of_key(enum ui_section section, struct ui_key key);

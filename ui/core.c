@@ -15,6 +15,7 @@
 #define PASTE_LOST_MS	    10000
 #define TICK_MS		    1000
 #define COUNTDOWN_MS	    100
+#define WHEEL_ROWS	    3
 
 /* -- life -------------------------------------------------------------------------------------- */
 
@@ -212,6 +213,8 @@ static void cmd_session(struct ui_core *core, enum ui_cmd cmd)
 		cmd_focus(core, UI_FOCUS_SOCKS);
 	else if (cmd == UI_CMD_FOCUS_NEXT)
 		cmd_focus(core, (core->focus + 1) % UI_FOCUS_MAX);
+	else if (cmd == UI_CMD_SCROLL)
+		view_scroll_open(core, 0);
 	else if (cmd == UI_CMD_HISTORY)
 		cmd_history(core);
 	else if (cmd == UI_CMD_MODE)
@@ -367,9 +370,7 @@ static void paste(struct ui_core *core, const struct ui_token *token)
 
 /* -- mouse ------------------------------------------------------------------------------------- */
 
-#define MOUSE_MOTION 32
-#define MOUSE_WHEEL  64
-#define MOUSE_MODES  (PANE_MODE_MOUSE_CLICK | PANE_MODE_MOUSE_DRAG | PANE_MODE_MOUSE_MOVE)
+#define MOUSE_MODES (PANE_MODE_MOUSE_CLICK | PANE_MODE_MOUSE_DRAG | PANE_MODE_MOUSE_MOVE)
 
 static bool inside(const struct ui_rect *r, int row, int col)
 {
@@ -429,8 +430,8 @@ static void click(struct ui_core *core, int row, int col)
 static bool wants_mouse(const struct ui_core *core, const struct ui_token *token)
 {
 	unsigned modes = core->frame.modes;
-	bool is_motion = (token->mouse.button & MOUSE_MOTION) != 0;
-	bool is_wheel = (token->mouse.button & MOUSE_WHEEL) != 0;
+	bool is_motion = (token->mouse.button & UI_MOUSE_MOTION) != 0;
+	bool is_wheel = (token->mouse.button & UI_MOUSE_WHEEL) != 0;
 
 	if (!ui_core_agent_has_keys(core) || (modes & MOUSE_MODES) == 0)
 		return false;
@@ -443,26 +444,52 @@ static bool wants_mouse(const struct ui_core *core, const struct ui_token *token
 	return !is_motion || (modes & PANE_MODE_MOUSE_MOVE) != 0;
 }
 
+/* The wheel over an agent that did not ask for the mouse: back in its output, or, on the alternate
+ * screen, which has no past, arrow keys as terminals make of it. */
+static bool wheel_on_agent(struct ui_core *core, const struct ui_token *token)
+{
+	bool is_up = (token->mouse.button & 1) == 0;
+
+	if (!ui_core_agent_has_keys(core) ||
+	    !inside(&core->rects.agent, token->mouse.row, token->mouse.col))
+		return false;
+	if ((core->frame.modes & PANE_MODE_ALT_SCREEN) != 0) {
+		bool is_app = (core->frame.modes & PANE_MODE_CURSOR_KEYS) != 0;
+		const char *key =
+			is_app ? (is_up ? "\033OA" : "\033OB") : (is_up ? "\033[A" : "\033[B");
+
+		for (int i = 0; i < WHEEL_ROWS; i++)
+			to_agent(core, key, 3);
+	} else if (is_up) {
+		view_scroll_open(core, WHEEL_ROWS);
+	}
+	return true;
+}
+
 static void mouse(struct ui_core *core, const struct ui_token *token)
 {
-	bool is_wheel = (token->mouse.button & MOUSE_WHEEL) != 0;
-	bool is_press = !token->mouse.is_release && (token->mouse.button & MOUSE_MOTION) == 0;
+	bool is_wheel = (token->mouse.button & UI_MOUSE_WHEEL) != 0;
+	bool is_press = !token->mouse.is_release && (token->mouse.button & UI_MOUSE_MOTION) == 0;
 
 	core->is_dirty = true;
 	if (wants_mouse(core, token)) {
 		mouse_to_agent(core, token);
-		if (!is_wheel && (token->mouse.button & MOUSE_MOTION) == 0)
+		if (!is_wheel && (token->mouse.button & UI_MOUSE_MOTION) == 0)
 			core->is_mouse_down = is_press;
 		return;
 	}
 	if (token->mouse.is_release)
 		core->is_mouse_down = false;
+	if (core->top != NULL && core->top->ops->mouse != NULL && !core->is_prefix) {
+		core->top->ops->mouse(core->top, token);
+		return;
+	}
 	if (!is_press)
 		return;
 	if (!is_wheel && (token->mouse.button & 3) == 0)
 		click(core, token->mouse.row, token->mouse.col);
-	else if (is_wheel && !ui_core_agent_has_keys(core) && !core->is_prefix &&
-		 !view_is(core, &view_ask_ops))
+	else if (is_wheel && !wheel_on_agent(core, token) && !ui_core_agent_has_keys(core) &&
+		 !core->is_prefix && !view_is(core, &view_ask_ops))
 		key(core,
 		    (struct ui_key){(token->mouse.button & 1) != 0 ? UI_KEY_DOWN : UI_KEY_UP, 0});
 }
@@ -582,12 +609,24 @@ void ui_core_changed(struct ui_core *core, unsigned changed, int64_t now_ms)
 	}
 }
 
+/* Numbers of lines are counted with: in order, and far from the end of their type. */
+static void lines_check(struct ui_frame *f)
+{
+	if (f->screen_line > UINT64_MAX / 2)
+		f->screen_line = UINT64_MAX / 2;
+	if (f->top_line > f->screen_line)
+		f->top_line = f->screen_line;
+	if (f->first_line > f->top_line)
+		f->first_line = f->top_line;
+}
+
 void ui_core_frame(struct ui_core *core, const struct ui_frame *frame, int64_t now_ms)
 {
 	core->now_ms = now_ms;
 	core->frame = *frame;
 	core->frame.rows = clamp(frame->rows, 0, PANE_ROWS_MAX);
 	core->frame.cols = clamp(frame->cols, 0, PANE_COLS_MAX);
+	lines_check(&core->frame);
 	core->has_frame = true;
 }
 
@@ -681,7 +720,7 @@ void ui_core_modes(const struct ui_core *core, struct ui_modes *ret)
 
 	*ret = (struct ui_modes){0};
 	if (core->has_mouse && (core->rects.shape != UI_SHAPE_AGENT || core->top != NULL))
-		ret->mouse = 1000;
+		ret->mouse = view_is(core, &view_scroll_ops) ? 1002 : 1000;
 	if (!ui_core_agent_has_keys(core))
 		return;
 	ret->cursor_keys = (modes & PANE_MODE_CURSOR_KEYS) != 0;

@@ -27,6 +27,8 @@ struct ui_effects {
 	/** The last view was closed and there is no session below it: the history program ends. */
 	void (*quit)(void *arg);
 	void (*reply)(void *arg, enum ui_reply what, int value);
+	/** Text for the user's clipboard; @is_cut: it was longer. */
+	void (*copy)(void *arg, const char *text, size_t len, bool is_cut);
 	void *arg;
 };
 

@@ -23,6 +23,20 @@ const char *ui_fmt_bytes(char out[UI_FMT_MAX], uint64_t n)
 	return out;
 }
 
+const char *ui_fmt_count(char out[UI_FMT_MAX], uint64_t n)
+{
+	char digits[UI_FMT_MAX];
+	int len = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)n), used = 0;
+
+	for (int i = 0; i < len && used < UI_FMT_MAX - 2; i++) {
+		if (i > 0 && (len - i) % 3 == 0)
+			out[used++] = ',';
+		out[used++] = digits[i];
+	}
+	out[used] = '\0';
+	return out;
+}
+
 const char *ui_fmt_span(char out[UI_FMT_MAX], int64_t ms)
 {
 	long long s = ms > 0 ? ms / 1000 : 0;

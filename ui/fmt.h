@@ -9,6 +9,8 @@
 
 /** "512", "1.2K", "88.1K", "412K", "4.1M": at most 5 columns below 1000 P. Returns @out. */
 const char *ui_fmt_bytes(char out[UI_FMT_MAX], uint64_t n);
+/** "512", "4,031", "1,234,567". */
+const char *ui_fmt_count(char out[UI_FMT_MAX], uint64_t n);
 /** "0:38", "12:41", "1:02:03". */
 const char *ui_fmt_span(char out[UI_FMT_MAX], int64_t ms);
 /** Local time of a wall clock in microseconds: "12:41:07". */

@@ -33,6 +33,9 @@ enum ui_key_code {
 	UI_KEY_F12,
 };
 
+/** In the number of a mouse button. */
+enum ui_mouse_bit { UI_MOUSE_MOTION = 32, UI_MOUSE_WHEEL = 64 };
+
 enum ui_key_mod { UI_MOD_SHIFT = 1, UI_MOD_ALT = 2, UI_MOD_CTRL = 4 };
 
 /** A key. Ctrl-D is {'d', UI_MOD_CTRL}, D is {'D', 0}. */
@@ -53,7 +56,14 @@ enum ui_token_kind {
 	UI_TOKEN_REPLY, /* the terminal's answer to a probe, or a key's release: nobody's input */
 };
 
-enum ui_reply { UI_REPLY_OTHER, UI_REPLY_SYNC, UI_REPLY_KITTY, UI_REPLY_DA1 };
+enum ui_reply {
+	UI_REPLY_OTHER,
+	UI_REPLY_SYNC,
+	UI_REPLY_KITTY,
+	UI_REPLY_DA1,
+	UI_REPLY_FG,
+	UI_REPLY_BG,
+};
 
 struct ui_token {
 	enum ui_token_kind kind;
@@ -66,7 +76,7 @@ struct ui_token {
 	} mouse;
 	bool is_in;	    /* FOCUS */
 	enum ui_reply what; /* REPLY */
-	int value;	    /* SYNC: 1 set, 2 reset, 0 and 4 no; KITTY: flags */
+	int value;	    /* SYNC: 1 set, 2 reset, 0 and 4 no; KITTY: flags; FG, BG: 0xrrggbb */
 };
 
 #define UI_INPUT_HELD_MAX 64

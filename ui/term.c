@@ -779,6 +779,53 @@ void term_notice(struct ui_term *t, const char *text)
 	say_osc(t, 9, text);
 }
 
+/* -- the clipboard --------------------------------------------------------------------------------- */
+
+#define SCREEN_PIECE_B 500 /* GNU screen takes no longer strings */
+
+static void say_base64(struct ui_term *t, const char *text, size_t len)
+{
+	static const char digit[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	const uint8_t *p = (const uint8_t *)text;
+
+	for (size_t i = 0; i < len; i += 3) {
+		uint32_t v = (uint32_t)p[i] << 16 | (i + 1 < len ? (uint32_t)p[i + 1] << 8 : 0) |
+			     (i + 2 < len ? p[i + 2] : 0u);
+		char four[5] = {digit[v >> 18], digit[v >> 12 & 63],
+				i + 1 < len ? digit[v >> 6 & 63] : '=',
+				i + 2 < len ? digit[v & 63] : '='};
+
+		/* screen: the string is passed on in pieces. */
+		if (getenv("STY") != NULL && i > 0 && i % (SCREEN_PIECE_B / 4 * 3) == 0)
+			say(t, "\033\\\033P");
+		say(t, four);
+	}
+}
+
+void term_copy(struct ui_term *t, const char *text, size_t len)
+{
+	bool is_tmux = getenv("TMUX") != NULL, is_screen = !is_tmux && getenv("STY") != NULL;
+
+	/* A string that is begun must be ended: all of it or nothing. */
+	if (is_console(t) || zw_buf_left(&t->out) < len * 2 + 1024)
+		return;
+	say(t, is_tmux ? "\033Ptmux;\033\033]52;c;" : is_screen ? "\033P\033]52;c;" : "\033]52;c;");
+	say_base64(t, text, len);
+	say(t, is_tmux || is_screen ? "\a\033\\" : "\a");
+	flush(t);
+}
+
+bool term_has_clipboard(const struct ui_term *t)
+{
+	static const char *const names[] = {"xterm-kitty",   "foot",	"alacritty", "wezterm",
+					    "xterm-ghostty", "contour", NULL};
+	static const char *const programs[] = {"iTerm.app", "WezTerm", "ghostty", "vscode", NULL};
+	const char *program = getenv("TERM_PROGRAM");
+
+	return is_one_of(t->name, names) || (program != NULL && is_one_of(program, programs));
+}
+
 void term_title(struct ui_term *t, const char *text)
 {
 	say_osc(t, 2, text);

@@ -80,6 +80,11 @@ void term_set_modes(struct ui_term *t, const struct term_modes *modes);
 void term_bell(struct ui_term *t);
 /** A notice by OSC 9 and the window's title; unsafe characters are dropped, @text cut at 120 bytes. */
 void term_notice(struct ui_term *t, const char *text);
+/** Puts @text on the terminal's clipboard by OSC 52, through tmux and screen where it runs in them.
+ * Unsafe bytes cannot get there: the text travels in base64. */
+void term_copy(struct ui_term *t, const char *text, size_t len);
+/** Whether the terminal is known to take that. */
+bool term_has_clipboard(const struct ui_term *t);
 void term_title(struct ui_term *t, const char *text);
 /** Answer to a probe. */
 void term_has_sync(struct ui_term *t, bool is_there);

@@ -8,6 +8,7 @@
 #include "src/base/io.h"
 #include "src/base/mem.h"
 #include "src/base/words.h"
+#include "ui/clip.h"
 #include "ui/core.h"
 #include "ui/history.h"
 #include "ui/term.h"
@@ -210,6 +211,15 @@ static void effect_reply(void *arg, enum ui_reply what, int value)
 		term_probes_done(ui->term);
 }
 
+static void effect_copy(void *arg, const char *text, size_t len, bool is_cut)
+{
+	struct ui *ui = arg;
+	char said[256];
+
+	clip_copy(ui->term, text, len, is_cut, said, sizeof(said));
+	ui_core_say(&ui->core, "%s", said);
+}
+
 /* -- life -------------------------------------------------------------------------------------- */
 
 static int start(struct ui *ui, int tty_fd, struct mdl_session *model, struct pane_grid *grid,
@@ -217,7 +227,8 @@ static int start(struct ui *ui, int tty_fd, struct mdl_session *model, struct pa
 {
 	const struct term_host th = {on_input, on_written, on_hangup, ui};
 	const struct ui_effects effects = {effect_bell, effect_notice, effect_suspend,
-					   effect_quit, effect_reply,  ui};
+					   effect_quit, effect_reply,  effect_copy,
+					   ui};
 	struct ui_config c = *config;
 	int rows, cols;
 
@@ -288,6 +299,24 @@ void ui_note(struct ui *ui, unsigned kind, const char *text)
 		term_bell(ui->term);
 	else if (kind != ZW_NOTE_KIND_PROGRESS)
 		ui_core_message(&ui->core, text, zw_mono_ms());
+	schedule(ui);
+}
+
+void ui_found(struct ui *ui, bool is_found, struct ui_place from, struct ui_place to)
+{
+	view_scroll_found(&ui->core, is_found, from, to);
+	schedule(ui);
+}
+
+void ui_text(struct ui *ui, const void *bytes, size_t len, bool is_last, bool is_cut)
+{
+	view_scroll_text(&ui->core, bytes, len, is_last, is_cut);
+	schedule(ui);
+}
+
+void ui_link(struct ui *ui, const char *uri)
+{
+	view_scroll_link(&ui->core, uri);
 	schedule(ui);
 }
 

@@ -27,6 +27,37 @@ struct ui_answer {
 	int64_t shown_ms;	  /* how long */
 };
 
+/** A cell of the agent's output; lines are numbered from the first that ever was. */
+struct ui_place {
+	uint64_t line;
+	int col;
+};
+
+#define UI_LINE_LIVE UINT64_MAX /* the screen as it is; in a search: from the far end */
+
+enum ui_look_kind {
+	UI_LOOK_SCROLL, /* frames show the lines from .from on */
+	UI_LOOK_FIND,	/* .needle, from .from; answer: ui_found() */
+	UI_LOOK_COPY,	/* the text from .from to .to; answer: ui_text() */
+	UI_LOOK_LINK,	/* the link at .from; answer: ui_link() */
+};
+
+/** A wish while looking back. */
+struct ui_look {
+	enum ui_look_kind kind;
+	struct ui_place from, to; /* both included */
+	bool is_up;		  /* towards older lines */
+	bool is_lines;		  /* whole lines */
+	const char *needle;	  /* UTF-8; borrowed */
+};
+
+/** What the user's terminal told of itself. */
+struct ui_terminal {
+	uint32_t fg_rgb, bg_rgb; /* 0xrrggbb */
+	bool has_kitty;
+	int cell_width, cell_height; /* pixels, 0 = not told */
+};
+
 /** What the dashboard asks of zwatch. All are called from the loop; @arg is ui_host.arg. */
 struct ui_host {
 	/** Bytes for the agent's pty, in order. The host buffers; see ui_input_pause(). */
@@ -44,6 +75,10 @@ struct ui_host {
 	void (*mode)(void *arg, enum pol_mode mode);
 	/** The user wants the agent to end (after typing the word). */
 	void (*stop_agent)(void *arg);
+	void (*look)(void *arg, const struct ui_look *look);
+	/** Once the terminal has answered, and when something of it changes. Never called when it does
+	 * not answer. */
+	void (*terminal)(void *arg, const struct ui_terminal *terminal);
 	void *arg;
 };
 
@@ -65,6 +100,8 @@ struct ui_frame {
 	int cursor_shape; /* DECSCUSR 0 to 6 */
 	uint32_t modes;	  /* enum pane_mode */
 	uint8_t kitty_flags, modify_other_keys;
+	uint64_t first_line, top_line,
+		screen_line; /* oldest kept, top of the frame, of the screen */
 };
 
 /** Size of the pane in a terminal of @rows x @cols. Pure; at least 1 x 1. */
@@ -92,6 +129,10 @@ void ui_changed(struct ui *ui, unsigned changed);
 void ui_frame(struct ui *ui, const struct ui_frame *frame);
 /** The agent rang, or wants attention: shown on the status line, passed on as a bell. */
 void ui_note(struct ui *ui, unsigned kind, const char *text);
+/** Answers to ui_host.look(). Spans live for the call. */
+void ui_found(struct ui *ui, bool is_found, struct ui_place from, struct ui_place to);
+void ui_text(struct ui *ui, const void *bytes, size_t len, bool is_last, bool is_cut);
+void ui_link(struct ui *ui, const char *uri);
 /** A line on the event row: printable text, borrowed only during the call. */
 void ui_message(struct ui *ui, const char *text);
 /** The host's input buffer for the agent is full / has room again: reading the tty stops / goes on. */

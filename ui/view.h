@@ -28,6 +28,8 @@ struct view_ops {
 	enum ui_cmd (*cmd)(struct view *v, enum ui_cmd cmd);
 	/** Bytes of a paste. NULL: thrown away. */
 	void (*paste)(struct view *v, const void *bytes, size_t len);
+	/** A press, release, motion or turn of the wheel. NULL: the wheel is Up and Down. */
+	void (*mouse)(struct view *v, const struct ui_token *token);
 	/** The last frame is on the terminal. NULL: of no interest. */
 	void (*written)(struct view *v);
 	/** The size changed. NULL: drawing is enough. */
@@ -59,9 +61,19 @@ void view_history_open(struct ui_core *core, const char *path, int64_t session);
 void view_word_open(struct ui_core *core, const char *title, const char *text, const char *word,
 		    void (*fn)(struct ui_core *core));
 
+/** Looks back in the agent's output, @lines_up at once. Nothing while another view is open. */
+void view_scroll_open(struct ui_core *core, int lines_up);
+/** Answers to ui_host.look(); ignored when nobody asked. */
+void view_scroll_found(struct ui_core *core, bool is_found, struct ui_place from,
+		       struct ui_place to);
+void view_scroll_text(struct ui_core *core, const void *bytes, size_t len, bool is_last,
+		      bool is_cut);
+void view_scroll_link(struct ui_core *core, const char *uri);
+
 /** Whether the top view is this one's kind. */
 bool view_is(const struct ui_core *core, const struct view_ops *ops);
 extern const struct view_ops view_ask_ops;
+extern const struct view_ops view_scroll_ops;
 /** Milliseconds until the keys that allow wake in the open question; 0 = awake or none is open. */
 int64_t view_ask_asleep_ms(const struct ui_core *core);
 

@@ -75,6 +75,49 @@ static void host_stop_agent(void *arg)
 	sup_stop_agent(d->sup);
 }
 
+static void host_look(void *arg, const struct ui_look *l)
+{
+	struct dash *d = arg;
+	uint16_t col = (uint16_t)l->from.col, end_col = (uint16_t)l->to.col;
+
+	switch (l->kind) {
+	case UI_LOOK_SCROLL:
+		sup_pane_ask(d->sup, ZW_ID_pane_scroll,
+			     &(struct zw_msg_pane_scroll){.line = l->from.line});
+		break;
+	case UI_LOOK_FIND:
+		sup_pane_ask(d->sup, ZW_ID_pane_find,
+			     &(struct zw_msg_pane_find){.needle = zw_span(l->needle),
+							.is_up = l->is_up,
+							.line = l->from.line,
+							.col = col});
+		break;
+	case UI_LOOK_COPY:
+		sup_pane_ask(d->sup, ZW_ID_pane_copy,
+			     &(struct zw_msg_pane_copy){.line = l->from.line,
+							.col = col,
+							.end_line = l->to.line,
+							.end_col = end_col,
+							.is_lines = l->is_lines});
+		break;
+	case UI_LOOK_LINK:
+		sup_pane_ask(d->sup, ZW_ID_pane_link,
+			     &(struct zw_msg_pane_link){.line = l->from.line, .col = col});
+		break;
+	}
+}
+
+static void host_terminal(void *arg, const struct ui_terminal *t)
+{
+	struct dash *d = arg;
+
+	sup_pane_colours(d->sup, &(struct zw_msg_pane_colours){.fg_rgb = t->fg_rgb,
+							       .bg_rgb = t->bg_rgb,
+							       .has_kitty = t->has_kitty,
+							       .cell_w = (uint16_t)t->cell_width,
+							       .cell_h = (uint16_t)t->cell_height});
+}
+
 /* -- what the session tells the dashboard ------------------------------------------------------- */
 
 static void face_pane_size(void *arg, int *ret_rows, int *ret_cols)
@@ -108,6 +151,8 @@ static int face_open(struct sup *sup, struct zev_loop *loop, struct mdl_session 
 			       .freeze = host_freeze,
 			       .mode = host_mode,
 			       .stop_agent = host_stop_agent,
+			       .look = host_look,
+			       .terminal = host_terminal,
 			       .arg = d};
 
 	d->sup = sup;
@@ -147,7 +192,10 @@ static void face_frame(void *arg, const struct zw_msg_pane_frame *m)
 				 .cursor_shape = m->cursor_shape,
 				 .modes = m->modes,
 				 .kitty_flags = m->kitty_flags,
-				 .modify_other_keys = m->modify_other_keys};
+				 .modify_other_keys = m->modify_other_keys,
+				 .first_line = m->first_line,
+				 .top_line = m->top_line,
+				 .screen_line = m->screen_line};
 
 	ui_frame(d->ui, &frame);
 }
@@ -157,6 +205,26 @@ static void face_note(void *arg, unsigned kind, const char *text)
 	struct dash *d = arg;
 
 	ui_note(d->ui, kind, text);
+}
+
+static void face_pane_answer(void *arg, enum zw_msg_id id, const union zw_msg_any *msg)
+{
+	struct dash *d = arg;
+
+	if (id == ZW_ID_pane_found) {
+		const struct zw_msg_pane_found *m = &msg->pane_found;
+
+		ui_found(d->ui, m->is_found != 0, (struct ui_place){m->line, m->col},
+			 (struct ui_place){m->end_line, m->end_col});
+	} else if (id == ZW_ID_pane_text) {
+		const struct zw_msg_pane_text *m = &msg->pane_text;
+
+		ui_text(d->ui, m->text.p, m->text.len, m->is_last != 0, m->is_cut != 0);
+	} else if (id == ZW_ID_pane_link_is) {
+		zw_autofree char *uri = zw_span_dup(msg->pane_link_is.uri);
+
+		ui_link(d->ui, uri);
+	}
 }
 
 static void face_message(void *arg, const char *text)
@@ -208,6 +276,7 @@ int dash_init(struct dash *d)
 				    .changed = face_changed,
 				    .frame = face_frame,
 				    .note = face_note,
+				    .pane_answer = face_pane_answer,
 				    .message = face_message,
 				    .input_pause = face_input_pause,
 				    .resized = face_resized,

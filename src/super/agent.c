@@ -83,6 +83,19 @@ void sup_frame_done(struct sup *s)
 		zw_send(s->pane.chan, pane_next, .unused = 0);
 }
 
+void sup_pane_ask(struct sup *s, enum zw_msg_id id, const void *msg)
+{
+	if (s->pane.chan != NULL && s->pty_fd >= 0)
+		zw_chan_send_fds(s->pane.chan, id, msg, NULL, 0);
+}
+
+void sup_pane_colours(struct sup *s, const struct zw_msg_pane_colours *m)
+{
+	s->terminal = *m;
+	s->has_terminal = true;
+	sup_pane_ask(s, ZW_ID_pane_colours, m);
+}
+
 static void pane_setup(struct sup *s)
 {
 	int fds[2] = {s->pty_fd, s->face->grid_fd(s->face->arg)};
@@ -92,8 +105,11 @@ static void pane_setup(struct sup *s)
 				      .bg_rgb = 0x000000,
 				      .scrollback_n = s->config->scrollback_n};
 
-	if (s->pane.chan != NULL && s->pty_fd >= 0)
-		zw_chan_send_fds(s->pane.chan, ZW_ID_pane_setup, &m, fds, 2);
+	if (s->pane.chan == NULL || s->pty_fd < 0)
+		return;
+	zw_chan_send_fds(s->pane.chan, ZW_ID_pane_setup, &m, fds, 2);
+	if (s->has_terminal)
+		sup_pane_ask(s, ZW_ID_pane_colours, &s->terminal);
 }
 
 /* A new engine knows nothing of the screen: a change of size makes the program redraw. */
@@ -135,6 +151,9 @@ void sup_on_pane_msg(struct sup *s, enum zw_msg_id id, const union zw_msg_any *m
 {
 	if (id == ZW_ID_pane_frame && s->is_face_open) {
 		s->face->frame(s->face->arg, &msg->pane_frame);
+	} else if ((id == ZW_ID_pane_found || id == ZW_ID_pane_text || id == ZW_ID_pane_link_is) &&
+		   s->is_face_open) {
+		s->face->pane_answer(s->face->arg, id, msg);
 	} else if (id == ZW_ID_pane_title) {
 		mdl_set(&s->model.title, msg->pane_title.title, 256);
 		sup_changed(s, MDL_CHANGED_STATUS);

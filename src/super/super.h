@@ -56,6 +56,8 @@ struct sup_face {
 	void (*changed)(void *arg, unsigned changed);
 	void (*frame)(void *arg, const struct zw_msg_pane_frame *frame);
 	void (*note)(void *arg, unsigned kind, const char *text);
+	/** pane_found, pane_text or pane_link_is; spans live for the call. */
+	void (*pane_answer)(void *arg, enum zw_msg_id id, const union zw_msg_any *msg);
 	void (*message)(void *arg, const char *text);
 	void (*input_pause)(void *arg, bool is_full);
 	void (*resized)(void *arg);
@@ -88,6 +90,10 @@ void sup_result_fini(struct sup_result *r);
 void sup_input(struct sup *s, const void *bytes, size_t len);
 void sup_pane_resize(struct sup *s, int rows, int cols);
 void sup_frame_done(struct sup *s);
+/** pane_scroll, pane_find, pane_copy or pane_link, with their struct; lost when no pane runs. */
+void sup_pane_ask(struct sup *s, enum zw_msg_id id, const void *msg);
+/** What is known of the user's terminal; every pane gets it. */
+void sup_pane_colours(struct sup *s, const struct zw_msg_pane_colours *m);
 /** The question is on screen: its clock stands. */
 void sup_ask_open(struct sup *s, uint64_t ask, bool is_open);
 /** An answer. One that comes too late becomes a rule for this session when it allows. */

@@ -57,6 +57,8 @@ struct sup {
 	struct zev_io *bwrap_io; /* its pidfd: readable when the sandbox is over */
 	struct zev_timer *kill_timer;
 	bool is_agent_over, is_pane_over;
+	bool has_terminal; /* the next field was filled */
+	struct zw_msg_pane_colours terminal;
 	int agent_status; /* 0 to 255, when it is over */
 
 	/* net.c */

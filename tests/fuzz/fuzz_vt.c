@@ -117,6 +117,32 @@ static void check(struct pane_vt *vt)
 	replies_check(pane_vt_replies(vt));
 }
 
+/* What can be copied may be shown, and what is found is where it is said to be. */
+static void text_all_check(const struct pane_vt *vt, const struct pane_vt_view *v,
+			   const struct pane_vt_state *s)
+{
+	struct pane_vt_place first = {v->first, 0},
+			     last = {v->screen_top + s->rows - 1, s->cols - 1};
+	struct pane_vt_place from = {PANE_VT_LIVE, 0}, to;
+	struct zw_buf text;
+
+	zw_buf_init(&text, 1u << 20);
+	assert(pane_vt_text(vt, first, last, true, &text));
+	for (size_t i = 0; i < text.len;) {
+		uint32_t cp;
+		int n = zw_utf8_decode(zw_buf_head(&text) + i, text.len - i, &cp);
+
+		assert(n > 0 && (cp == '\n' || zw_vis_is_safe(cp)));
+		i += (size_t)n;
+	}
+	for (int i = 0; i < 50 && pane_vt_find(vt, zw_span("a"), false, from, &from, &to); i++) {
+		assert(from.line >= v->first && from.line <= last.line && from.col < s->cols);
+		assert(from.line == to.line && from.col == to.col);
+	}
+	pane_vt_link_at(vt, from);
+	zw_buf_fini(&text);
+}
+
 /* Every line that is kept is one that the grid could show. */
 static void lines_check(const struct pane_vt *vt)
 {
@@ -132,6 +158,7 @@ static void lines_check(const struct pane_vt *vt)
 	for (line = v.first; pane_vt_copy_line(vt, line, cell); line++)
 		row_check(cell, s.cols);
 	assert(line == v.screen_top + s.rows);
+	text_all_check(vt, &v, &s);
 }
 
 /* The cells as they are handed over; and what was handed over piece by piece is what the screen

@@ -79,6 +79,31 @@ static void on_stop(void *arg)
 	((struct ui_fake *)arg)->is_stopped = true;
 }
 
+static void on_look(void *arg, const struct ui_look *look)
+{
+	struct ui_fake *f = arg;
+
+	if (look->kind == UI_LOOK_LINK)
+		return;
+	f->n_looks++;
+	f->look = *look;
+	zw_strlcpy(f->needle, look->needle != NULL ? look->needle : "", sizeof(f->needle));
+}
+
+static void on_terminal(void *arg, const struct ui_terminal *terminal)
+{
+	(void)arg;
+	(void)terminal;
+}
+
+static void on_copy(void *arg, const char *text, size_t len, bool is_cut)
+{
+	struct ui_fake *f = arg;
+
+	(void)is_cut;
+	zw_span_cpy(f->copied, sizeof(f->copied), zw_span_n(text, len));
+}
+
 static void on_bell(void *arg)
 {
 	((struct ui_fake *)arg)->n_bells++;
@@ -119,8 +144,11 @@ static void init(struct ui_fake *f, enum ui_layout layout, int rows, int cols, b
 				     .freeze = on_freeze,
 				     .mode = on_mode,
 				     .stop_agent = on_stop,
+				     .look = on_look,
+				     .terminal = on_terminal,
 				     .arg = f};
-	const struct ui_effects effects = {on_bell, on_notice, on_suspend, on_quit, on_reply, f};
+	const struct ui_effects effects = {on_bell,  on_notice, on_suspend, on_quit,
+					   on_reply, on_copy,	f};
 	const struct ui_config config = {.layout = layout,
 					 .arm_ms = 500,
 					 .quiet_ms = 300,

@@ -22,6 +22,9 @@ struct ui_fake {
 	int pane_rows, pane_cols, n_frames_done, n_bells, n_answers, n_quits;
 	struct ui_answer answer; /* the last one; its strings are the copies below */
 	char note[512], key[64], shown[8192], notice[256];
+	struct ui_look look; /* the last wish, with its needle */
+	char needle[512], copied[4096];
+	int n_looks;
 	uint64_t opened; /* question whose clock stands, 0 = none */
 	bool is_frozen, is_stopped;
 };

@@ -71,6 +71,10 @@ static void on_chan_msg(struct zw_chan *chan, enum zw_msg_id id, const union zw_
 	r->msg = *msg;
 	if (id == ZW_ID_pane_title)
 		zw_span_cpy(r->text, sizeof(r->text), msg->pane_title.title);
+	if (id == ZW_ID_pane_link_is)
+		zw_span_cpy(r->text, sizeof(r->text), msg->pane_link_is.uri);
+	if (id == ZW_ID_pane_text)
+		zw_span_cpy(r->text, sizeof(r->text), msg->pane_text.text);
 	if (id == ZW_ID_pane_note)
 		zw_span_cpy(r->text, sizeof(r->text), msg->pane_note.text);
 	zev_stop(b->loop);
@@ -136,7 +140,8 @@ static void setup_send(struct bed *b)
 	expect(b, ZW_ID_locked);
 	b->locked_how = b->msg.locked.how;
 	zw_chan_send_fds(b->chan, ZW_ID_pane_setup,
-			 &(struct zw_msg_pane_setup){.rows = 6, .cols = 30, .bg_rgb = 0x0a0b0c},
+			 &(struct zw_msg_pane_setup){
+				 .rows = 6, .cols = 30, .bg_rgb = 0x0a0b0c, .scrollback_n = 12000},
 			 fds, 2);
 	expect(b, ZW_ID_pane_frame);
 	next(b);
@@ -375,6 +380,98 @@ static void test_pane__flood_is_parsed_to_its_end(void **state)
 	frames_until(b, 5, "line 19999");
 }
 
+/* Lines that left the screen are shown on demand, and stay while more is printed. */
+static void test_pane__scrolls_back_and_stands_still(void **state)
+{
+	struct bed *b = *state;
+
+	for (int i = 0; i < 20; i++) {
+		char line[16];
+
+		snprintf(line, sizeof(line), "%sl%d", i > 0 ? "\r\n" : "", i);
+		print(b, line);
+	}
+	frames_until(b, 5, "l19");
+	assert_int_equal(b->msg.pane_frame.screen_line, 14);
+	assert_int_equal(b->msg.pane_frame.first_line, 0);
+	next(b);
+	zw_send(b->chan, pane_scroll, .line = 3);
+	frames_until(b, 0, "l3");
+	assert_int_equal(b->msg.pane_frame.top_line, 3);
+	next(b);
+	print(b, "\r\nl20");
+	expect(b, ZW_ID_pane_frame);
+	assert_int_equal(b->msg.pane_frame.screen_line, 15);
+	assert_true(row_is(b, 0, "l3"));
+	next(b);
+	zw_send(b->chan, pane_scroll, .line = UINT64_MAX);
+	frames_until(b, 5, "l20");
+}
+
+static void test_pane__finds_copies_and_tells_links(void **state)
+{
+	struct bed *b = *state;
+
+	print(b, "some \033]8;;http://x/\alink\033]8;;\a here\r\nnext");
+	frames_until(b, 1, "next");
+	zw_send(b->chan, pane_find, .needle = zw_span("link"), .is_up = 1, .line = 1, .col = 0);
+	expect(b, ZW_ID_pane_found);
+	assert_int_equal(b->msg.pane_found.is_found, 1);
+	assert_int_equal(b->msg.pane_found.col, 5);
+	assert_int_equal(b->msg.pane_found.end_col, 8);
+	zw_send(b->chan, pane_link, .line = 0, .col = 5);
+	expect(b, ZW_ID_pane_link_is);
+	assert_string_equal(b->text, "http://x/");
+	zw_send(b->chan, pane_copy, .line = 0, .col = 5, .end_line = 1, .end_col = 1);
+	expect(b, ZW_ID_pane_text);
+	assert_string_equal(b->text, "link here\nne");
+	assert_int_equal(b->msg.pane_text.is_last, 1);
+	assert_int_equal(b->msg.pane_text.is_cut, 0);
+}
+
+static void test_pane__copies_at_most_a_megabyte_in_pieces(void **state)
+{
+	struct bed *b = *state;
+	char line[30 * 4 + 1] = "";
+	size_t total = 0;
+
+	/* 30 characters of 3 bytes in a row of 30 columns, never a line's end */
+	for (int i = 0; i < 30; i++)
+		zw_strlcpy(line + 3 * i, "\xe2\x94\x80", sizeof(line) - 3 * (size_t)i);
+	for (int i = 0; i < 12000; i++)
+		print(b, line);
+	print(b, "\r\nend");
+	frames_until(b, 5, "end");
+	zw_send(b->chan, pane_copy, .end_line = UINT64_MAX, .is_lines = 1);
+	do {
+		expect(b, ZW_ID_pane_text);
+		total += b->msg.pane_text.text.len;
+	} while (b->msg.pane_text.is_last == 0);
+	assert_int_equal(b->msg.pane_text.is_cut, 1);
+	assert_in_range(total, (1u << 20) - 3, 1u << 20);
+}
+
+static void test_pane__learns_of_the_terminal_later(void **state)
+{
+	struct bed *b = *state;
+	char got[64] = "";
+	struct pollfd pfd = {b->slave, POLLIN, 0};
+
+	zw_send(b->chan, pane_colours, .fg_rgb = 0x010203, .bg_rgb = 0xfffefd, .has_kitty = 1,
+		.cell_w = 9, .cell_h = 18);
+	zw_send(b->chan, pane_resize, .rows = 6, .cols = 29); /* its frame comes after that */
+	expect(b, ZW_ID_pane_frame);
+	print(b, "\033]11;?\a\033[16t\033[?u");
+	for (size_t n = 0; strstr(got, "0u") == NULL;) {
+		assert_int_equal(poll(&pfd, 1, WAIT_MS), 1);
+		ssize_t r = read(b->slave, got + n, sizeof(got) - 1 - n);
+		assert_true(r > 0);
+		n += (size_t)r;
+		got[n] = '\0';
+	}
+	assert_string_equal(got, "\033]11;rgb:ffff/fefe/fdfd\a\033[6;18;9t\033[?0u");
+}
+
 #define CASE(t) cmocka_unit_test_setup_teardown(t, bed_open, bed_close)
 
 int main(void)
@@ -390,6 +487,10 @@ int main(void)
 		CASE(test_pane__end_of_the_pty_is_told_after_the_last_frame),
 		CASE(test_pane__a_successor_takes_over),
 		CASE(test_pane__flood_is_parsed_to_its_end),
+		CASE(test_pane__scrolls_back_and_stands_still),
+		CASE(test_pane__finds_copies_and_tells_links),
+		CASE(test_pane__copies_at_most_a_megabyte_in_pieces),
+		CASE(test_pane__learns_of_the_terminal_later),
 	};
 
 	signal(SIGPIPE, SIG_IGN);

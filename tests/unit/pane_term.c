@@ -12,6 +12,9 @@
  *   LOOK n                   the view goes n lines back; LOOK 0 is live
  *   VIEW back history        where it stands now
  *   SEEN y "text"            as ROW, of the frame's rows
+ *   FIND up|down line col "needle" and FOUND line col line col, or NOTFOUND
+ *   TEXT chars|lines line col line col "text"   what is copied
+ *   LINK line col "target"   "" = none
  *   ROW y "text"             the row's text, blanks at the end cut
  *   CURSOR row col
  *   CELL y x attribute...    exactly these: fg=HEX bg=HEX ul=HEX width=N bold dim italic blink
@@ -41,6 +44,8 @@ struct bed {
 	size_t n_events, next_event;
 	const char *file;
 	int line;
+	bool is_found; /* by the last FIND */
+	struct pane_vt_place found, found_end;
 };
 
 static void event_add(struct bed *b, char *take_text)
@@ -207,6 +212,88 @@ static void do_view(struct bed *b, const char *verb, const char *rest)
 			 (unsigned)(v.screen_top - v.first));
 }
 
+static void do_find(struct bed *b, const char *rest)
+{
+	char way[8], needle[LINE_MAX_B];
+	unsigned line, col;
+	struct pane_vt_place from;
+	int n = 0;
+
+	if (sscanf(rest, "%7s %u %u%n", way, &line, &col, &n) != 3)
+		fail_msg("%s:%d: place expected", b->file, b->line);
+	unquote(b, rest + n, needle);
+	from = (struct pane_vt_place){line, col};
+	b->is_found = pane_vt_find(b->vt, zw_span(needle), strcmp(way, "up") == 0, from, &b->found,
+				   &b->found_end);
+}
+
+static void do_found(struct bed *b, const char *rest)
+{
+	unsigned v[4];
+
+	if (sscanf(rest, "%u %u %u %u", &v[0], &v[1], &v[2], &v[3]) != 4)
+		fail_msg("%s:%d: places expected", b->file, b->line);
+	if (!b->is_found || b->found.line != v[0] || b->found.col != v[1] ||
+	    b->found_end.line != v[2] || b->found_end.col != v[3])
+		fail_msg("%s:%d: found %d: %u %u to %u %u", b->file, b->line, b->is_found,
+			 (unsigned)b->found.line, b->found.col, (unsigned)b->found_end.line,
+			 b->found_end.col);
+}
+
+static void do_text(struct bed *b, const char *rest)
+{
+	char how[8], want[LINE_MAX_B];
+	unsigned v[4];
+	struct zw_buf have;
+	int n = 0;
+
+	if (sscanf(rest, "%7s %u %u %u %u%n", how, &v[0], &v[1], &v[2], &v[3], &n) != 5)
+		fail_msg("%s:%d: places expected", b->file, b->line);
+	unquote(b, rest + n, want);
+	zw_buf_init(&have, LINE_MAX_B);
+	pane_vt_text(b->vt, (struct pane_vt_place){v[0], v[1]}, (struct pane_vt_place){v[2], v[3]},
+		     how[0] == 'l', &have);
+	zw_buf_add(&have, "", 1);
+	if (strcmp(want, (const char *)zw_buf_head(&have)) != 0)
+		fail_msg("%s:%d: text is \"%s\"", b->file, b->line,
+			 (const char *)zw_buf_head(&have));
+	zw_buf_fini(&have);
+}
+
+static void do_link(struct bed *b, const char *rest)
+{
+	char want[LINE_MAX_B], *after;
+	unsigned line = (unsigned)strtoul(rest, &after, 10);
+	unsigned col = (unsigned)strtoul(after, &after, 10);
+	const char *uri = pane_vt_link_at(b->vt, (struct pane_vt_place){line, col});
+
+	unquote(b, after, want);
+	if (strcmp(want, uri != NULL ? uri : "") != 0)
+		fail_msg("%s:%d: link is \"%s\"", b->file, b->line, uri != NULL ? uri : "");
+}
+
+/* Verbs about what is behind the screen. Returns false when it is another. */
+static bool do_lookback(struct bed *b, const char *verb, const char *rest)
+{
+	if (strcmp(verb, "LOOK") == 0 || strcmp(verb, "VIEW") == 0)
+		do_view(b, verb, rest);
+	else if (strcmp(verb, "SEEN") == 0)
+		do_row(b, rest, true);
+	else if (strcmp(verb, "FIND") == 0)
+		do_find(b, rest);
+	else if (strcmp(verb, "FOUND") == 0)
+		do_found(b, rest);
+	else if (strcmp(verb, "NOTFOUND") == 0)
+		assert_false(b->is_found);
+	else if (strcmp(verb, "TEXT") == 0)
+		do_text(b, rest);
+	else if (strcmp(verb, "LINK") == 0)
+		do_link(b, rest);
+	else
+		return false;
+	return true;
+}
+
 static void cell_show(const struct pane_cell *c, char *out, size_t size)
 {
 	static const char *const name[] = {"bold",    "dim",	 "italic", "blink",
@@ -321,15 +408,13 @@ static void do_line(struct bed *b, const char *line)
 		pane_vt_resize(b->vt, rows, cols);
 	} else if (strcmp(verb, "KEEP") == 0) {
 		bed_fresh(b, 5, 20, false, (unsigned)strtoul(rest, NULL, 10));
-	} else if (strcmp(verb, "LOOK") == 0 || strcmp(verb, "VIEW") == 0) {
-		do_view(b, verb, rest);
+	} else if (do_lookback(b, verb, rest)) {
+		return;
 	} else if (strcmp(verb, "PUSH") == 0 || strcmp(verb, "SPLIT") == 0) {
 		len = unquote(b, rest, bytes);
 		feed(b, bytes, len, verb[0] == 'S' ? 1 : len);
 	} else if (strcmp(verb, "ROW") == 0) {
 		do_row(b, rest, false);
-	} else if (strcmp(verb, "SEEN") == 0) {
-		do_row(b, rest, true);
 	} else if (strcmp(verb, "CELL") == 0) {
 		do_cell(b, rest);
 	} else if (strcmp(verb, "REPLY") == 0) {

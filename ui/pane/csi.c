@@ -120,11 +120,15 @@ static void margins(struct pane_vt *vt, unsigned top, unsigned bottom)
 	pane_vt_move_to(vt, 0, 0);
 }
 
+void pane_vt_report_scheme(struct pane_vt *vt)
+{
+	pane_vt_reply(vt, "\033[?997;%un", pane_vt_is_dark(vt) ? 1 : 2);
+}
+
 static void report_status(struct pane_vt *vt, unsigned what, bool is_dec)
 {
 	unsigned x = vt->x < vt->cols ? vt->x : vt->cols - 1;
 	unsigned y = vt->y;
-	uint32_t bg = vt->config.bg_rgb;
 
 	if (pane_vt_has(vt, PANE_VT_BIT(ORIGIN)) && y >= vt->scr->top)
 		y -= vt->scr->top;
@@ -132,12 +136,8 @@ static void report_status(struct pane_vt *vt, unsigned what, bool is_dec)
 		pane_vt_reply(vt, "\033[0n");
 	else if (what == 6)
 		pane_vt_reply(vt, "\033[%s%u;%uR", is_dec ? "?" : "", y + 1, x + 1);
-	else if (what == 996 && is_dec) /* dark or light, by the eye's weights of the channels */
-		pane_vt_reply(vt, "\033[?997;%un",
-			      (bg >> 16 & 255) * 299 + (bg >> 8 & 255) * 587 + (bg & 255) * 114 <
-					      127500
-				      ? 1
-				      : 2);
+	else if (what == 996 && is_dec)
+		pane_vt_report_scheme(vt);
 }
 
 static void window(struct pane_vt *vt, const struct pane_seq *seq)

@@ -132,6 +132,7 @@ struct pane_packed *pane_pack(const struct pane_vt_row *row, unsigned cols)
 {
 	static uint8_t bytes[ROW_MAX_B];
 	unsigned n = row->used < cols ? row->used : cols, x = 0, end;
+	bool has_links = false;
 	uint8_t *p = bytes;
 
 	while (n > 0 && is_zero(&row->cell[n - 1]))
@@ -140,6 +141,7 @@ struct pane_packed *pane_pack(const struct pane_vt_row *row, unsigned cols)
 		for (end = x + 1; end < n && same_look(&row->cell[x], &row->cell[end]);)
 			end++;
 		p = put_run(p, row, x, end);
+		has_links |= row->cell[x].link != 0;
 		x = end;
 	}
 	size_t size = (size_t)(p - bytes);
@@ -147,7 +149,8 @@ struct pane_packed *pane_pack(const struct pane_vt_row *row, unsigned cols)
 	*out = (struct pane_packed){.size_b = (uint32_t)size,
 				    .n_cells = (uint16_t)n,
 				    .n_content = (uint16_t)content(row, n),
-				    .is_wrapped = row->is_wrapped};
+				    .is_wrapped = row->is_wrapped,
+				    .has_links = has_links};
 	memcpy(out->data, bytes, size);
 	return out;
 }
@@ -203,12 +206,17 @@ static const uint8_t *get_cluster(const uint8_t *p, struct pane_vt_row *out, uns
 	return p;
 }
 
+static const uint8_t *skip_cell(const uint8_t *p)
+{
+	return p + ((*p & CLUSTER) != 0 ? 1 + 3 * (1 + (*p & CLUSTER_N)) : 1);
+}
+
 /* One cell with the look @pen; behind the edge it is only skipped. */
 static const uint8_t *get_cell(const uint8_t *p, const struct pane_vt_cell *pen,
 			       struct pane_vt_row *out, unsigned x, unsigned cols)
 {
 	if (x >= cols)
-		return p + ((*p & CLUSTER) != 0 ? 1 + 3 * (1 + (*p & CLUSTER_N)) : 1);
+		return skip_cell(p);
 	out->cell[x] = *pen;
 	if ((*p & CLUSTER) != 0)
 		return get_cluster(p, out, x, cols);
@@ -239,6 +247,23 @@ void pane_unpack(const struct pane_packed *packed, struct pane_vt_row *out, unsi
 		out->cell[cols - 1] = (struct pane_vt_cell){.bg = out->cell[cols - 1].bg};
 	out->used = x;
 	out->is_wrapped = packed->is_wrapped;
+}
+
+void pane_packed_links(const struct pane_packed *packed, void (*fn)(uint16_t link, void *arg),
+		       void *arg)
+{
+	const uint8_t *p = packed->data, *end = p + packed->size_b;
+	struct pane_vt_cell pen;
+	uint32_t n;
+
+	while (packed->has_links && p < end) {
+		p = get_look(p, &pen);
+		if (pen.link != 0)
+			fn(pen.link, arg);
+		p = get_n(p, &n, 2);
+		for (; n > 0; n--)
+			p = skip_cell(p);
+	}
 }
 
 /* -- the ring ------------------------------------------------------------------------------------- */

@@ -21,7 +21,7 @@ struct pane_packed {
 	uint32_t size_b;    /* of data */
 	uint16_t n_cells;   /* kept; what follows is blank */
 	uint16_t n_content; /* columns up to the last character, as reflow counts */
-	bool is_wrapped;
+	bool is_wrapped, has_links;
 	uint8_t data[];
 };
 
@@ -29,6 +29,10 @@ struct pane_packed {
 struct pane_packed *pane_pack(const struct pane_vt_row *row, unsigned cols);
 /** Fills @out, which has @cols columns; what does not fit is cut. */
 void pane_unpack(const struct pane_packed *p, struct pane_vt_row *out, unsigned cols);
+
+/** Calls @fn for each run of cells that is a link. */
+void pane_packed_links(const struct pane_packed *p, void (*fn)(uint16_t link, void *arg),
+		       void *arg);
 
 void pane_history_init(struct pane_history *h, size_t max_n);
 void pane_history_fini(struct pane_history *h);

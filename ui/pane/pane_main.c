@@ -20,6 +20,8 @@
 #include "ui/pane/vt.h"
 
 #define READ_PER_TURN_B (64u << 10)
+#define COPY_MAX_B	(1u << 20)
+#define COPY_PIECE_B	(32u << 10)
 
 struct pane {
 	struct zev_loop *loop;
@@ -30,6 +32,7 @@ struct pane {
 	struct pane_grid *grid;	 /* owned mapping; NULL before pane_setup */
 	struct pane_vt *vt;
 	struct pane_vt_state shown; /* as of the last frame */
+	struct pane_vt_view view;   /* likewise */
 	struct pane_notes notes;
 	struct pane_pace pace;
 	bool is_eof;	  /* the pty has ended */
@@ -47,9 +50,20 @@ static bool state_differs(const struct pane *p)
 	       now.modify_other_keys != p->shown.modify_other_keys || now.modes != p->shown.modes;
 }
 
+/* How much there is besides what a user who looks back sees. */
+static bool view_differs(const struct pane *p)
+{
+	struct pane_vt_view now;
+
+	pane_vt_view(p->vt, &now);
+	return now.top != p->view.top || now.first != p->view.first ||
+	       now.screen_top != p->view.screen_top;
+}
+
 static bool has_news(const struct pane *p)
 {
-	return pane_vt_is_dirty(p->vt) || state_differs(p) || !pane_notes_is_empty(&p->notes);
+	return pane_vt_is_dirty(p->vt) || state_differs(p) || view_differs(p) ||
+	       !pane_notes_is_empty(&p->notes);
 }
 
 static void frame_send(struct pane *p)
@@ -59,10 +73,12 @@ static void frame_send(struct pane *p)
 	pane_notes_send(&p->notes, p->chan);
 	pane_vt_publish(p->vt, p->grid);
 	pane_vt_state(p->vt, s);
+	pane_vt_view(p->vt, &p->view);
 	zw_send(p->chan, pane_frame, .rows = (uint16_t)s->rows, .cols = (uint16_t)s->cols,
 		.cursor_row = (uint16_t)s->cursor_row, .cursor_col = (uint16_t)s->cursor_col,
 		.cursor_shape = s->cursor_shape, .modes = s->modes, .kitty_flags = s->kitty_flags,
-		.modify_other_keys = s->modify_other_keys);
+		.modify_other_keys = s->modify_other_keys, .first_line = p->view.first,
+		.top_line = p->view.top, .screen_line = p->view.screen_top);
 	pane_pace_sent(&p->pace, zw_mono_ms());
 }
 
@@ -212,23 +228,85 @@ static void on_msg_setup(struct pane *p, const struct zw_msg_pane_setup *m, int 
 	frame_step(p);
 }
 
+/* -- looking back --------------------------------------------------------------------------------- */
+
+static void on_msg_find(struct pane *p, const struct zw_msg_pane_find *m)
+{
+	struct pane_vt_place from = {0}, to = {0};
+	bool is_found = pane_vt_find(p->vt, m->needle, m->is_up != 0,
+				     (struct pane_vt_place){m->line, m->col}, &from, &to);
+
+	zw_send(p->chan, pane_found, .is_found = is_found, .line = from.line,
+		.col = (uint16_t)from.col, .end_line = to.line, .end_col = (uint16_t)to.col);
+}
+
+static void on_msg_copy(struct pane *p, const struct zw_msg_pane_copy *m)
+{
+	struct zw_buf text;
+
+	zw_buf_init(&text, COPY_MAX_B);
+	bool is_whole = pane_vt_text(p->vt, (struct pane_vt_place){m->line, m->col},
+				     (struct pane_vt_place){m->end_line, m->end_col},
+				     m->is_lines != 0, &text);
+	do {
+		size_t n = text.len < COPY_PIECE_B ? text.len : COPY_PIECE_B;
+
+		zw_send(p->chan, pane_text,
+			.text = zw_span_n(n > 0 ? zw_buf_head(&text) : (const uint8_t *)"", n),
+			.is_last = n == text.len, .is_cut = !is_whole);
+		zw_buf_consume(&text, n);
+	} while (text.len > 0);
+	zw_buf_fini(&text);
+}
+
+static void on_msg_link(struct pane *p, const struct zw_msg_pane_link *m)
+{
+	const char *uri = pane_vt_link_at(p->vt, (struct pane_vt_place){m->line, m->col});
+
+	zw_send(p->chan, pane_link_is, .uri = zw_span(uri != NULL ? uri : ""));
+}
+
+static void on_msg_colours(struct pane *p, const struct zw_msg_pane_colours *m)
+{
+	pane_vt_set_terminal(p->vt, &(struct pane_vt_config){.cell_w = m->cell_w,
+							     .cell_h = m->cell_h,
+							     .fg_rgb = m->fg_rgb,
+							     .bg_rgb = m->bg_rgb,
+							     .has_kitty = m->has_kitty != 0});
+	replies_write(p);
+}
+
+static void on_msg(struct pane *p, enum zw_msg_id id, const union zw_msg_any *msg)
+{
+	if (id == ZW_ID_pane_resize)
+		pane_vt_resize(p->vt, msg->pane_resize.rows, msg->pane_resize.cols);
+	else if (id == ZW_ID_pane_next)
+		p->pace.has_credit = true;
+	else if (id == ZW_ID_pane_scroll)
+		pane_vt_look_at(p->vt, msg->pane_scroll.line);
+	else if (id == ZW_ID_pane_find)
+		on_msg_find(p, &msg->pane_find);
+	else if (id == ZW_ID_pane_copy)
+		on_msg_copy(p, &msg->pane_copy);
+	else if (id == ZW_ID_pane_link)
+		on_msg_link(p, &msg->pane_link);
+	else if (id == ZW_ID_pane_colours)
+		on_msg_colours(p, &msg->pane_colours);
+	frame_step(p);
+}
+
 static void on_chan_msg(struct zw_chan *chan, enum zw_msg_id id, const union zw_msg_any *msg,
 			int *fds, void *arg)
 {
 	struct pane *p = arg;
 
 	(void)chan;
-	if (id == ZW_ID_pane_setup) {
+	if (id == ZW_ID_pane_setup)
 		on_msg_setup(p, &msg->pane_setup, fds);
-	} else if (p->vt == NULL) {
+	else if (p->vt == NULL)
 		zw_fatal("%s before pane_setup", zw_msg_name(id));
-	} else if (id == ZW_ID_pane_resize) {
-		pane_vt_resize(p->vt, msg->pane_resize.rows, msg->pane_resize.cols);
-		frame_step(p);
-	} else if (id == ZW_ID_pane_next) {
-		p->pace.has_credit = true;
-		frame_step(p);
-	}
+	else
+		on_msg(p, id, msg);
 }
 
 static void on_chan_end(struct zw_chan *chan, int error, void *arg)

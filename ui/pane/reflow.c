@@ -142,6 +142,21 @@ static bool must_wrap(const struct flow *f, size_t from, size_t to)
 	return f->cols < f->old_cols && f->in.row[from]->n_content > f->cols;
 }
 
+/* Rows that stay as they are, but for what is beyond the new edge. */
+static void keep(struct flow *f, size_t from, size_t to)
+{
+	for (size_t i = from; i < to; i++) {
+		struct pane_packed *p = f->in.row[i];
+
+		if (p->n_cells > f->cols) {
+			pane_unpack(p, f->src, f->cols);
+			free(p);
+			p = pane_pack(f->src, f->cols);
+		}
+		list_add(&f->out, p);
+	}
+}
+
 static void wrap_all(struct flow *f)
 {
 	memcpy(f->mark_before, f->mark, sizeof(f->mark));
@@ -153,8 +168,7 @@ static void wrap_all(struct flow *f)
 		if (must_wrap(f, from, to))
 			wrap(f, from, to);
 		else
-			for (size_t i = from; i < to; i++)
-				list_add(&f->out, f->in.row[i]);
+			keep(f, from, to);
 		marks_move(f, from, to, first_out);
 	}
 }

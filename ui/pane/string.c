@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ui/pane/vt_int.h"
+#include "ui/pane/links.h"
 
 #include <string.h>
 
@@ -200,6 +200,13 @@ static void osc_52(struct pane_vt *vt, struct zw_span rest)
 	vt->events->on_clipboard(vt->arg, zw_span_eq(rest, "?"), rest.len);
 }
 
+/* OSC 8;parameters;target: what is printed from here on is a link, an empty target ends it. */
+static void osc_8(struct pane_vt *vt, struct zw_span rest)
+{
+	field(&rest);
+	vt->pen.link = rest.p != NULL ? pane_link_open(vt, rest) : 0;
+}
+
 void pane_vt_osc(struct pane_vt *vt, const uint8_t *data, size_t len, bool by_bel)
 {
 	struct zw_span rest = zw_span_n(data, len);
@@ -216,6 +223,9 @@ void pane_vt_osc(struct pane_vt *vt, const uint8_t *data, size_t len, bool by_be
 	case 4:
 		osc_palette(vt, rest, by_bel);
 		break;
+	case 8:
+		osc_8(vt, rest);
+		break;
 	case 9:
 		osc_9(vt, rest);
 		break;
@@ -231,7 +241,7 @@ void pane_vt_osc(struct pane_vt *vt, const uint8_t *data, size_t len, bool by_be
 		osc_777(vt, rest);
 		break;
 	default:
-		break; /* others, hyperlinks among them, change nothing that is shown */
+		break; /* others change nothing that is shown */
 	}
 }
 

@@ -7,6 +7,7 @@
 
 #include "src/base/mem.h"
 #include "ui/pane/history.h"
+#include "ui/pane/links.h"
 
 #define DEFAULT_CELL_W 8
 #define DEFAULT_CELL_H 16
@@ -123,6 +124,7 @@ struct pane_vt *pane_vt_new(const struct pane_vt_config *config,
 		for (unsigned y = 0; y < vt->rows; y++)
 			vt->screen[i].row[y] = pane_vt_row_new(vt->cols);
 	pane_history_init(&vt->history, config->scrollback_n);
+	pane_links_init(&vt->links);
 	vt->view_top = PANE_VT_LIVE;
 	settings_default(vt);
 	vt->all_dirty = true;
@@ -143,6 +145,7 @@ void pane_vt_free(struct pane_vt *vt)
 		for (unsigned y = 0; y < vt->rows; y++)
 			pane_vt_row_free(vt->screen[i].row[y]);
 	pane_history_fini(&vt->history);
+	pane_links_fini(&vt->links);
 	titles_clear(vt);
 	free(vt->title);
 	pane_parser_fini(&vt->parser);
@@ -252,6 +255,28 @@ void pane_vt_reply(struct pane_vt *vt, const char *fmt, ...)
 	assert(n > 0 && n < REPLY_ONE_B);
 	/* A child that asks without reading the answers loses some: dropping is the plan. */
 	(void)zw_buf_add(&vt->replies, one, (size_t)n);
+}
+
+bool pane_vt_is_dark(const struct pane_vt *vt)
+{
+	uint32_t bg = vt->config.bg_rgb;
+
+	return (bg >> 16 & 255) * 299 + (bg >> 8 & 255) * 587 + (bg & 255) * 114 < 127500;
+}
+
+void pane_vt_set_terminal(struct pane_vt *vt, const struct pane_vt_config *config)
+{
+	bool was_dark = pane_vt_is_dark(vt);
+
+	vt->config.fg_rgb = config->fg_rgb & 0xffffff;
+	vt->config.bg_rgb = config->bg_rgb & 0xffffff;
+	vt->config.has_kitty = config->has_kitty;
+	if (config->cell_w > 0 && config->cell_h > 0) {
+		vt->config.cell_w = config->cell_w;
+		vt->config.cell_h = config->cell_h;
+	}
+	if (was_dark != pane_vt_is_dark(vt) && pane_vt_has(vt, PANE_VT_BIT(SCHEME_REPORTS)))
+		pane_vt_report_scheme(vt);
 }
 
 struct zw_buf *pane_vt_replies(struct pane_vt *vt)

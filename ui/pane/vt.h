@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "src/base/buf.h"
+#include "src/base/str.h"
 #include "ui/pane/grid.h"
 
 #define PANE_VT_REPLY_MAX_B (64u << 10)
@@ -82,6 +83,10 @@ size_t pane_vt_feed(struct pane_vt *vt, const void *bytes, size_t len, int64_t n
  */
 void pane_vt_resize(struct pane_vt *vt, unsigned rows, unsigned cols);
 
+/** The real terminal told more of itself: @config's fg_rgb, bg_rgb, has_kitty, cell_w and cell_h (0 =
+ * as before). A program that asked for it (?2031) hears of a change between dark and light. */
+void pane_vt_set_terminal(struct pane_vt *vt, const struct pane_vt_config *config);
+
 /** Answers for the child, to be written to it and consumed. Over the maximum they are dropped. */
 struct zw_buf *pane_vt_replies(struct pane_vt *vt);
 
@@ -117,8 +122,44 @@ struct pane_vt_view {
 };
 
 void pane_vt_view(const struct pane_vt *vt, struct pane_vt_view *ret);
-/** Frames show the lines from @line on, whatever is printed, or PANE_VT_LIVE. Clamped. */
+/** Frames show the lines from @line on, whatever is printed, or PANE_VT_LIVE. Clamped; the screen's
+ * own top holds what stands there now. */
 void pane_vt_look_at(struct pane_vt *vt, uint64_t line);
+
+/** A cell of a line. */
+struct pane_vt_place {
+	uint64_t line;
+	unsigned col;
+};
+
+#define PANE_VT_NEEDLE_MAX 256 /* characters */
+
+/**
+ * Searches text, also over the end of a row that wrapped. A needle without capital letters finds
+ * them too (ASCII).
+ *
+ * @needle    UTF-8; cut at the maximum
+ * @is_up     towards older lines: the nearest match that begins before @from, else behind it;
+ *            PANE_VT_LIVE as a line: from the newest or the oldest on
+ * @ret_from, @ret_to  its first and last cell
+ */
+bool pane_vt_find(const struct pane_vt *vt, struct zw_span needle, bool is_up,
+		  struct pane_vt_place from, struct pane_vt_place *ret_from,
+		  struct pane_vt_place *ret_to);
+
+/**
+ * Text of the cells from @from to @to, both included; rows that wrapped are one line, blanks at the
+ * end of a line are left out. Only characters that may be shown.
+ *
+ * @is_lines  whole rows
+ * @out       appended to, up to its maximum
+ * Returns    false when it was cut there
+ */
+bool pane_vt_text(const struct pane_vt *vt, struct pane_vt_place from, struct pane_vt_place to,
+		  bool is_lines, struct zw_buf *out);
+
+/** Target of the link in a cell; NULL = none. Printable; borrowed until the next feed. */
+const char *pane_vt_link_at(const struct pane_vt *vt, struct pane_vt_place at);
 
 /** Any line as the grid shows it. Returns false when it is not kept. @out as below. */
 bool pane_vt_copy_line(const struct pane_vt *vt, uint64_t line, struct pane_cell *out);

@@ -5,6 +5,7 @@
  *   screen.c   rows and cells: scroll, erase, insert, delete, the two screens
  *   history.c  lines that left the main screen, packed
  *   reflow.c   the main screen and its history in another size
+ *   links.c    targets of links
  *   lookback.c what a user who scrolls back sees, finds and copies
  *   print.c    text into cells: wrapping, clusters, character sets
  *   control.c  C0 and ESC sequences
@@ -15,6 +16,8 @@
 #ifndef ZW_UI_PANE_VT_INT_H
 #define ZW_UI_PANE_VT_INT_H
 
+#include "src/base/map.h"
+#include "src/base/str.h"
 #include "ui/pane/parser.h"
 #include "ui/pane/vt.h"
 #include "ui/pane/width.h"
@@ -22,6 +25,8 @@
 #define PANE_VT_CLUSTER_MAX 8 /* code points that a cell keeps */
 #define PANE_VT_KITTY_MAX   16
 #define PANE_VT_TITLES_MAX  8
+#define PANE_LINKS_MAX	    4095
+#define PANE_LINK_MAX_B	    2083    /* what browsers take */
 #define PANE_VT_ATTR_MORE   0x8000u /* in attrs: row->more holds the rest of the cluster */
 
 enum pane_vt_half { PANE_VT_SINGLE, PANE_VT_WIDE, PANE_VT_TAIL };
@@ -58,6 +63,16 @@ struct pane_history {
 	size_t max_n;
 	size_t size_b; /* of all of them */
 	uint64_t base;
+};
+
+struct pane_link;
+
+/* links.h. Numbers are from 1: link[number - 1]. */
+struct pane_links {
+	struct zw_map by_uri;
+	struct pane_link **link; /* owned; NULL = free */
+	size_t n, n_free, search;
+	uint64_t next_sweep; /* not before this line is at the top of the screen */
 };
 
 enum pane_vt_charset { PANE_VT_ASCII, PANE_VT_GRAPHIC, PANE_VT_UK };
@@ -145,6 +160,7 @@ struct pane_vt {
 	bool all_dirty;
 
 	struct pane_history history;
+	struct pane_links links;
 	uint64_t view_top; /* line at the top of the frame; PANE_VT_LIVE = the screen */
 };
 
@@ -171,6 +187,10 @@ void pane_vt_reset(struct pane_vt *vt);
 /** DECSTR, as xterm.js does it. */
 void pane_vt_soft_reset(struct pane_vt *vt);
 void pane_vt_tabs_default(struct pane_vt *vt, unsigned from);
+/** Whether the background is dark, by the eye's weights of the channels. */
+bool pane_vt_is_dark(const struct pane_vt *vt);
+/** CSI ? 997 n: dark or light. */
+void pane_vt_report_scheme(struct pane_vt *vt);
 /** Queues one reply, whole or not at all. */
 void pane_vt_reply(struct pane_vt *vt, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void pane_vt_dirty(struct pane_vt *vt, unsigned first, unsigned last);
