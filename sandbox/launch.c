@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "sandbox/bars.h"
 #include "sandbox/conf.h"
 #include "sandbox/init/proto.h"
 #include "sandbox/landlock.h"
@@ -32,7 +33,8 @@
 struct start {
 	const struct sb_plan *plan; /* borrowed */
 	struct sb_layout layout;
-	struct sb_session *session;				/* borrowed */
+	struct sb_bars bars;	    /* ours until they are left to their process */
+	struct sb_session *session; /* borrowed */
 	int child_ctl, init, args, conf, resolv_conf, nsswitch; /* for bwrap; -1 = none */
 	int stdio[3]; /* copies for the agent; -1 = none */
 	int *empty;   /* owned */
@@ -351,6 +353,10 @@ static int on_hello(struct start *s, const struct received *r, struct sb_failure
 	/* Gone already: why stands in its next message. */
 	if (s->session->init_pidfd < 0)
 		return errno == ESRCH ? 0 : sb_fail(f, SB_STAGE_RESOURCES, errno, "pidfd_open");
+	int error = sb_bars_leave(&s->bars, s->session->init_pidfd, &s->session->bars_pid,
+				  &s->session->bars_fd);
+	if (error < 0)
+		return sb_fail(f, SB_STAGE_RESOURCES, -error, "fork");
 	return net_open(s, r->pid, f);
 }
 
@@ -438,6 +444,9 @@ static void start_fini(struct start *s)
 	for (size_t i = 0; i < s->n_empty; i++)
 		close(s->empty[i]);
 	free(s->empty);
+	/* Nothing is left here once they are left to their process. */
+	sb_bars_remove(&s->bars);
+	sb_bars_fini(&s->bars);
 	sb_layout_fini(&s->layout);
 }
 
@@ -448,6 +457,9 @@ static int start_run(struct start *s, struct sb_failure *f)
 	s->init = open(s->plan->init, O_RDONLY | O_CLOEXEC);
 	if (s->init < 0)
 		return sb_fail(f, SB_STAGE_NO_INIT, errno, "%s", s->plan->init);
+	r = sb_bars_make(&s->layout, &s->bars);
+	if (r < 0)
+		return sb_fail(f, SB_STAGE_PROTECT, -r, "%s", "");
 	r = open_all(s);
 	if (r < 0)
 		return sb_fail(f, SB_STAGE_RESOURCES, r > -1000 ? -r : E2BIG, "instructions");
@@ -484,11 +496,11 @@ int sb_launch(const struct sb_plan *p, struct sb_session *ret, struct sb_failure
 		session.landlock_abi = 0;
 	session.level = session.landlock_abi ? 3 : 2;
 	r = start_run(&s, ret_failure);
-	start_fini(&s);
 	if (r < 0)
 		sb_session_fini(&session);
 	else
 		*ret = session;
+	start_fini(&s);
 	return r;
 }
 
@@ -552,7 +564,8 @@ void sb_session_init(struct sb_session *s)
 				 .ctl = -1,
 				 .messages = -1,
 				 .listener = -1,
-				 .pty = -1};
+				 .pty = -1,
+				 .bars_fd = -1};
 	for (size_t i = 0; i < SB_NET_MAX; i++)
 		s->net[i] = -1;
 }
@@ -609,6 +622,11 @@ void sb_session_fini(struct sb_session *s)
 			    &s->messages,    &s->listener,   &s->pty};
 
 	sb_session_kill(s);
+	/* So that they are gone when we say that the session is over. */
+	zw_close(&s->bars_fd);
+	while (s->bars_pid > 0 && waitpid(s->bars_pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	s->bars_pid = 0;
 	for (size_t i = 0; i < ZW_N_ELEMENTS(fds); i++)
 		zw_close(fds[i]);
 	for (size_t i = 0; i < SB_NET_MAX; i++)

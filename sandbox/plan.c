@@ -14,6 +14,11 @@ void sb_layout_fini(struct sb_layout *l)
 	for (size_t i = 0; i < l->n_places; i++)
 		free(l->places[i].path);
 	free(l->places);
+	for (size_t i = 0; i < l->n_bars; i++) {
+		free((char *)(uintptr_t)l->bars[i].path);
+		free((char *)(uintptr_t)l->bars[i].content);
+	}
+	free(l->bars);
 	free(l->cwd);
 	free(l->project);
 	free(l->runtime_dir);
@@ -48,38 +53,124 @@ static const struct sb_place *place_around(const struct sb_place *places, size_t
 }
 
 /* A parent is a prefix of its children, so plain byte order puts it first. */
-static int by_path_then_kind(const void *a, const void *b)
+static int by_path(const void *a, const void *b)
 {
 	const struct sb_place *x = a, *y = b;
-	int c = strcmp(x->path, y->path);
 
-	return c != 0 ? c : (int)x->kind - (int)y->kind;
+	return strcmp(x->path, y->path);
 }
 
-static bool is_pointless(const struct sb_layout *l, size_t n_kept, const struct sb_place *p)
-{
-	const struct sb_place *around = place_around(l->places, n_kept, p->path);
+#define HAS(kinds, kind) (((kinds) >> (kind)) & 1u)
 
-	return p->kind == SB_PLACE_HIDDEN && around &&
-	       (around->kind == SB_PLACE_HIDDEN || around->kind == SB_PLACE_FRESH);
+/** What a path is for which all of @kinds (bits) were asked for, in a place of kind @around.
+ * Returns false for "as what is around it". */
+static bool settle(unsigned kinds, const enum sb_place_kind *around, enum sb_place_kind *ret)
+{
+	bool is_emptied = around && (*around == SB_PLACE_HIDDEN || *around == SB_PLACE_FRESH);
+	bool is_writable = around && *around == SB_PLACE_WRITABLE;
+	bool is_shown = HAS(kinds, SB_PLACE_SHOWN);
+
+	*ret = SB_PLACE_READ_ONLY;
+	if (HAS(kinds, SB_PLACE_HIDDEN) && !is_shown) {
+		*ret = SB_PLACE_HIDDEN;
+		return !is_emptied;
+	}
+	if (HAS(kinds, SB_PLACE_FRESH) && !is_shown) {
+		*ret = SB_PLACE_FRESH;
+		return true;
+	}
+	if (HAS(kinds, SB_PLACE_READ_ONLY))
+		return is_emptied || is_writable;
+	if (HAS(kinds, SB_PLACE_WRITABLE)) {
+		*ret = SB_PLACE_WRITABLE;
+		return true;
+	}
+	if (is_shown && (is_emptied || kinds >> SB_PLACE_FRESH))
+		return is_emptied || is_writable;
+	return HAS(kinds, SB_PLACE_GUARDED) && is_writable;
+}
+
+/** One place for each path. */
+static void order_settle(struct sb_layout *l)
+{
+	size_t n_kept = 0;
+
+	for (size_t i = 0, end; i < l->n_places; i = end) {
+		struct sb_place p = l->places[i];
+		unsigned kinds = 0;
+
+		for (end = i; end < l->n_places && strcmp(l->places[end].path, p.path) == 0; end++)
+			kinds |= 1u << l->places[end].kind;
+		const struct sb_place *around = place_around(l->places, n_kept, p.path);
+		bool is_kept = settle(kinds, around ? &around->kind : NULL, &p.kind);
+		for (size_t k = i + is_kept; k < end; k++)
+			free(l->places[k].path);
+		if (is_kept)
+			l->places[n_kept++] = p;
+	}
+	l->n_places = n_kept;
+}
+
+static void pin_folders(struct sb_layout *l, const char *path, size_t from)
+{
+	for (const char *end = strchr(path + from + 1, '/'); end; end = strchr(end + 1, '/')) {
+		zw_autofree char *folder = zw_xasprintf("%.*s", (int)(end - path), path);
+
+		sb_layout_add(l, folder, SB_PLACE_WRITABLE, true);
+	}
+}
+
+/** The folders between a writable place and what must not change in it. */
+static void order_pin(struct sb_layout *l)
+{
+	size_t n = l->n_places;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct sb_place *p = &l->places[i];
+		const struct sb_place *around = place_around(l->places, i, p->path);
+
+		if (around && around->kind == SB_PLACE_WRITABLE &&
+		    (p->kind == SB_PLACE_READ_ONLY || p->kind == SB_PLACE_HIDDEN))
+			pin_folders(l, p->path, strlen(around->path));
+	}
+}
+
+static void sort(struct sb_layout *l)
+{
+	if (l->n_places > 0)
+		qsort(l->places, l->n_places, sizeof(*l->places), by_path);
 }
 
 void sb_layout_order(struct sb_layout *l)
 {
-	size_t n_kept = 0;
+	sort(l);
+	order_settle(l);
+	order_pin(l);
+	sort(l);
+	order_settle(l);
+}
 
-	if (l->n_places > 0)
-		qsort(l->places, l->n_places, sizeof(*l->places), by_path_then_kind);
+bool sb_layout_is_writable(const struct sb_layout *l, const char *path)
+{
+	const struct sb_place *around = place_around(l->places, l->n_places, path);
+
 	for (size_t i = 0; i < l->n_places; i++) {
-		struct sb_place *p = &l->places[i];
-		bool is_outdone = i + 1 < l->n_places && strcmp(p->path, p[1].path) == 0;
-
-		if (is_outdone || is_pointless(l, n_kept, p))
-			free(p->path);
-		else
-			l->places[n_kept++] = *p;
+		if (strcmp(l->places[i].path, path) == 0)
+			around = &l->places[i];
 	}
-	l->n_places = n_kept;
+	return around && around->kind == SB_PLACE_WRITABLE;
+}
+
+void sb_layout_bar(struct sb_layout *l, const char *path, const char *content)
+{
+	for (size_t i = 0; i < l->n_bars; i++) {
+		if (strcmp(l->bars[i].path, path) == 0)
+			return;
+	}
+	l->bars = zw_xrealloc(l->bars, l->n_bars + 1, sizeof(*l->bars));
+	l->bars[l->n_bars++] = (struct sb_bar){.path = zw_xstrdup(path),
+					       .content = content ? zw_xstrdup(content) : NULL};
+	sb_layout_add(l, path, content ? SB_PLACE_READ_ONLY : SB_PLACE_HIDDEN, content == NULL);
 }
 
 size_t sb_layout_n_empty(const struct sb_layout *l)
@@ -153,6 +244,8 @@ static void add_places(struct args *a, const struct sb_layout *l, const struct s
 		case SB_PLACE_WRITABLE:
 			add_bind(a, "--bind", p->path);
 			break;
+		case SB_PLACE_GUARDED: /* settled before; if not, rather too strict */
+		case SB_PLACE_SHOWN:
 		case SB_PLACE_READ_ONLY:
 			add_bind(a, "--ro-bind", p->path);
 			break;

@@ -3,9 +3,17 @@
  * into bwrap's arguments.
  *
  * Files inside: the system read-only, own /proc, /dev (with devpts), /tmp, /var/tmp and /run; the
- * home read-only; the project and the writable paths as they are. Of two paths the deeper one
- * wins, on the same path the stricter one (hidden, private, read-only, writable): so a hidden
- * folder inside a writable project is hidden (and stays so). */
+ * home read-only; the project and the writable paths as they are.
+ *
+ * Precedence. Of two paths the deeper one wins, wherever they stand in their lists: so a hidden
+ * folder inside a writable project is hidden, and a writable one inside that is writable again. On
+ * the same path the first of these that was asked for wins: hidden and private, unless it is shown
+ * too; read-only; writable; shown, which is read-only and undoes hidden and private; guarded,
+ * which is read-only inside a writable place and nothing elsewhere. Links are followed first.
+ *
+ * What must not change inside a writable place is a mount of its own, and so is every folder on the
+ * way to it: a mount point can be neither renamed nor removed, so nothing else can be put in its
+ * place. The price: files cannot be moved (only copied) across such a folder's edge. */
 #ifndef ZW_SANDBOX_PLAN_H
 #define ZW_SANDBOX_PLAN_H
 
@@ -15,6 +23,14 @@
 
 #include "sandbox/failure.h"
 #include "src/base/buf.h"
+
+/** A guarded path that, when it is missing, is kept from being made by something that stands in its
+ * place for the time of the session (sandbox/bars.h). */
+struct sb_bar {
+	const char *path;
+	const char *
+		content; /* of an empty file's kind: what means the same as no file; NULL = folder */
+};
 
 struct sb_plan {
 	char *const *argv;   /* the agent; NULL-terminated, argv[0] is looked up in env's PATH */
@@ -28,6 +44,9 @@ struct sb_plan {
 	/* Absolute paths, NULL-terminated; NULL = none. What does not exist is left out. */
 	const char *const *writable;
 	const char *const *read_only; /* inside a writable one */
+	const char *const *shown;     /* read-only inside a hidden or private one */
+	const char *const *guarded;   /* read-only where they lie inside a writable one */
+	const struct sb_bar *bars;    /* what must not come to be there, .path NULL at the end */
 	const char *const *hidden;    /* folder: empty; file: empty and read-only */
 	const char *const *fresh;     /* private: an empty, writable folder of this sandbox */
 
@@ -45,8 +64,15 @@ struct sb_plan {
 	void *meanwhile_arg;
 };
 
-/** How a path looks inside. Stricter ones later: on the same path the last one wins. */
-enum sb_place_kind { SB_PLACE_WRITABLE, SB_PLACE_READ_ONLY, SB_PLACE_FRESH, SB_PLACE_HIDDEN };
+/** How a path looks inside. The first two are wishes, gone after sb_layout_order(). */
+enum sb_place_kind {
+	SB_PLACE_GUARDED,
+	SB_PLACE_SHOWN,
+	SB_PLACE_WRITABLE,
+	SB_PLACE_READ_ONLY,
+	SB_PLACE_FRESH,
+	SB_PLACE_HIDDEN,
+};
 
 struct sb_place {
 	char *path; /* owned; canonical, absolute */
@@ -58,6 +84,8 @@ struct sb_place {
 struct sb_layout {
 	struct sb_place *places; /* owned; parents before children after sb_layout_order() */
 	size_t n_places;
+	struct sb_bar *bars; /* owned, with their texts; those that are to be made */
+	size_t n_bars;
 	char *cwd;	   /* owned; canonical */
 	char *project;	   /* owned; canonical */
 	char *runtime_dir; /* owned; /run/user/UID */
@@ -74,10 +102,18 @@ void sb_layout_fini(struct sb_layout *l);
 void sb_layout_add(struct sb_layout *l, const char *path, enum sb_place_kind kind, bool is_dir);
 
 /**
- * Puts parents before children, keeps the strictest of equal paths, and drops hidden places that
- * lie in a folder that is empty anyway. Pure. @l->places is canonical already.
+ * Puts parents before children, settles what equal paths are, drops what makes no difference, and
+ * adds the folders on the way to what must not change. Pure; a second time changes nothing.
+ * @l->places is canonical already.
  */
 void sb_layout_order(struct sb_layout *l);
+
+/** Whether the agent could make something at @path (canonical). @l is ordered. */
+bool sb_layout_is_writable(const struct sb_layout *l, const char *path);
+
+/** Notes that @path is to be barred; texts are copied. The place is added too: @l must be ordered
+ * again. */
+void sb_layout_bar(struct sb_layout *l, const char *path, const char *content);
 
 /** Descriptors that bwrap inherits and names in its arguments. */
 struct sb_plan_fds {

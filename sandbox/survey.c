@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "sandbox/bars.h"
 #include "src/base/mem.h"
 #include "src/base/str.h"
 
@@ -33,9 +34,13 @@ static int add_real(struct sb_layout *l, const char *path, enum sb_place_kind ki
 		    struct sb_failure *f)
 {
 	/* Most of the paths that could be hidden do not exist; this asks once, realpath() per component. */
-	zw_autofree char *real = access(path, F_OK) == 0 ? realpath(path, NULL) : NULL;
+	bool is_there = access(path, F_OK) == 0;
 	struct stat st;
 
+	/* Links that go round may lead somewhere a moment later, and the rule would be lost. */
+	if (!is_there && errno == ELOOP && (kind == SB_PLACE_HIDDEN || kind == SB_PLACE_READ_ONLY))
+		return sb_fail(f, SB_STAGE_PLAN, ELOOP, "%s", path);
+	zw_autofree char *real = is_there ? realpath(path, NULL) : NULL;
 	if (!real || stat(real, &st) < 0)
 		return 0;
 	if (is_reserved(real))
@@ -98,6 +103,10 @@ static int survey_places(const struct sb_plan *p, struct sb_layout *l, struct sb
 	if (r == 0)
 		r = add_list(l, p->read_only, SB_PLACE_READ_ONLY, f);
 	if (r == 0)
+		r = add_list(l, p->shown, SB_PLACE_SHOWN, f);
+	if (r == 0)
+		r = add_list(l, p->guarded, SB_PLACE_GUARDED, f);
+	if (r == 0)
 		r = add_list(l, p->fresh, SB_PLACE_FRESH, f);
 	if (r == 0)
 		r = add_list(l, p->hidden, SB_PLACE_HIDDEN, f);
@@ -106,6 +115,63 @@ static int survey_places(const struct sb_plan *p, struct sb_layout *l, struct sb
 	sb_layout_add(l, l->runtime_dir, SB_PLACE_FRESH, true);
 	sb_layout_add(l, l->project, SB_PLACE_WRITABLE, true);
 	return 0;
+}
+
+/* -- what is not there, and must not come ------------------------------------------------------- */
+
+/** Splits @path at its first component that is missing. Returns the real path up to it and with it,
+ * or NULL when nothing is missing. @ret_is_last: nothing comes behind it */
+static char *first_missing(const char *path, bool *ret_is_last)
+{
+	zw_autofree char *rest = zw_xstrdup(path);
+	zw_autofree char *name = NULL;
+
+	*ret_is_last = true;
+	for (;;) {
+		zw_autofree char *real = realpath(rest, NULL);
+
+		if (real)
+			return name ? zw_xasprintf("%s/%s", strcmp(real, "/") == 0 ? "" : real,
+						   name)
+				    : NULL;
+		char *slash = strrchr(rest, '/');
+
+		if (errno != ENOENT || !slash || slash == rest)
+			return NULL;
+		*ret_is_last = !name;
+		free(name);
+		name = zw_xstrdup(slash + 1);
+		*slash = '\0';
+	}
+}
+
+/** A folder stands for a folder and for what would lie in it. */
+static void survey_bar(struct sb_layout *l, const struct sb_bar *b)
+{
+	bool is_last;
+	zw_autofree char *path = first_missing(b->path, &is_last);
+	struct stat st;
+
+	if (!path && lstat(b->path, &st) == 0 && sb_bar_is_left(&st)) {
+		path = realpath(b->path, NULL);
+		is_last = true;
+	}
+	/* A dangling link at its end: what it leads to is missing, not the name. */
+	if (!path || (lstat(path, &st) == 0 && !sb_bar_is_left(&st)))
+		return;
+	zw_autofree char *folder = zw_xasprintf("%.*s", (int)(strrchr(path, '/') - path), path);
+	if (sb_layout_is_writable(l, folder) && access(folder, W_OK | X_OK) == 0)
+		sb_layout_bar(l, path, is_last ? b->content : NULL);
+}
+
+static void survey_bars(const struct sb_plan *p, struct sb_layout *l)
+{
+	size_t n = l->n_places;
+
+	for (const struct sb_bar *b = p->bars; b && b->path; b++)
+		survey_bar(l, b);
+	if (l->n_places > n)
+		sb_layout_order(l);
 }
 
 /** Not so where the project is /tmp itself, or hidden by a setting. */
@@ -142,6 +208,7 @@ int sb_survey(const struct sb_plan *p, struct sb_layout *ret, struct sb_failure 
 	if (r < 0)
 		goto fail;
 	sb_layout_order(&l);
+	survey_bars(p, &l);
 	if (!project_is_writable(&l)) {
 		r = sb_fail(ret_failure, SB_STAGE_PLAN, EINVAL, "%s", p->project);
 		goto fail;

@@ -35,8 +35,11 @@ extern char **environ;
 
 struct options {
 	struct sb_plan plan;
-	const char *lists[4][LIST_MAX + 1]; /* writable, read-only, hidden, fresh */
-	size_t n[4];
+	/* writable, read-only, hidden, fresh, shown, guarded */
+	const char *lists[6][LIST_MAX + 1];
+	size_t n[6];
+	struct sb_bar bars[LIST_MAX + 1];
+	size_t n_bars;
 	int n_bench;
 	bool is_deaf;	 /* nobody answers notifications */
 	bool is_check;	 /* print the checks of the machine instead */
@@ -408,7 +411,15 @@ static int set(struct options *o, int c)
 	case 'r':
 	case 'h':
 	case 'f':
-		add(o, (size_t)(strchr("wrhf", c) - "wrhf"), optarg);
+	case 'o':
+	case 'u':
+		add(o, (size_t)(strchr("wrhfou", c) - "wrhfou"), optarg);
+		return 0;
+	case 'a':
+	case 'e':
+		add(o, 5, optarg);
+		if (o->n_bars < LIST_MAX)
+			o->bars[o->n_bars++] = (struct sb_bar){optarg, c == 'e' ? "" : NULL};
 		return 0;
 	case 'p':
 		p->project = optarg;
@@ -461,6 +472,8 @@ int main(int argc, char **argv)
 		{"pty", 0, NULL, 't'},	   {"private-sockets", 0, NULL, 's'},
 		{"bench", 1, NULL, 'n'},   {"deaf", 0, NULL, 'd'},
 		{"without", 1, NULL, 'x'}, {"network", 0, NULL, 'g'},
+		{"show", 1, NULL, 'o'},	   {"guard", 1, NULL, 'u'},
+		{"bar", 1, NULL, 'a'},	   {"bar-file", 1, NULL, 'e'},
 		{"check", 0, NULL, 'm'},   {"verbose", 0, NULL, 'v'},
 		{NULL, 0, NULL, 0},
 	};
@@ -493,5 +506,8 @@ int main(int argc, char **argv)
 	o.plan.read_only = o.lists[1];
 	o.plan.hidden = o.lists[2];
 	o.plan.fresh = o.lists[3];
+	o.plan.shown = o.lists[4];
+	o.plan.guarded = o.lists[5];
+	o.plan.bars = o.bars;
 	return o.n_bench > 0 ? bench(&o) : run(&o);
 }

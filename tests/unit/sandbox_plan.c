@@ -125,6 +125,139 @@ static void test_order__strictest_of_equals(void **state)
 	sb_layout_fini(&l);
 }
 
+/* -- precedence -------------------------------------------------------------------------------- */
+
+static const char *const kind_names[] = {"guarded",   "shown", "writable",
+					 "read-only", "fresh", "hidden"};
+
+/** What @path is in @l, "" = as the system around it. */
+static const char *kind_of(const struct sb_layout *l, const char *path)
+{
+	for (size_t i = 0; i < l->n_places; i++) {
+		if (strcmp(l->places[i].path, path) == 0)
+			return kind_names[l->places[i].kind];
+	}
+	return "";
+}
+
+/** Both orders of two rules, and the answer for each. "" = no place of its own. */
+static void check_two(const char *a, enum sb_place_kind a_kind, const char *b,
+		      enum sb_place_kind b_kind, const char *want_a, const char *want_b)
+{
+	for (int order = 0; order < 2; order++) {
+		struct sb_layout l = {0};
+
+		sb_layout_add(&l, order ? b : a, order ? b_kind : a_kind, true);
+		sb_layout_add(&l, order ? a : b, order ? a_kind : b_kind, true);
+		for (int again = 0; again < 2; again++) {
+			sb_layout_order(&l);
+			if (strcmp(kind_of(&l, a), want_a) != 0 ||
+			    strcmp(kind_of(&l, b), want_b) != 0)
+				fail_msg("%s %s, %s %s: '%s' '%s', wanted '%s' '%s'",
+					 kind_names[a_kind], a, kind_names[b_kind], b,
+					 kind_of(&l, a), kind_of(&l, b), want_a, want_b);
+		}
+		sb_layout_fini(&l);
+	}
+}
+
+static void test_order__every_kind_in_every_other(void **state)
+{
+	/* outer alone, and inner in it; the inner ones in the order of kind_names */
+	static const char *const want[][1 + 6] = {
+		[SB_PLACE_GUARDED] = {"", "", "", "writable", "", "fresh", "hidden"},
+		[SB_PLACE_SHOWN] = {"", "", "", "writable", "", "fresh", "hidden"},
+		[SB_PLACE_WRITABLE] = {"writable", "read-only", "", "writable", "read-only",
+				       "fresh", "hidden"},
+		[SB_PLACE_READ_ONLY] = {"", "", "", "writable", "", "fresh", "hidden"},
+		[SB_PLACE_FRESH] = {"fresh", "", "read-only", "writable", "read-only", "fresh", ""},
+		[SB_PLACE_HIDDEN] = {"hidden", "", "read-only", "writable", "read-only", "fresh",
+				     ""},
+	};
+
+	(void)state;
+	for (int outer = 0; outer < 6; outer++)
+		for (int inner = 0; inner < 6; inner++)
+			check_two("/a", (enum sb_place_kind)outer, "/a/b",
+				  (enum sb_place_kind)inner, want[outer][0],
+				  want[outer][1 + inner]);
+}
+
+static void test_order__every_kind_on_every_other(void **state)
+{
+	/* both on /w/b, in a writable /w; upper triangle, since the order does not matter */
+	static const char *const want[6][6] = {
+		{"read-only", "read-only", "writable", "read-only", "fresh", "hidden"},
+		{NULL, "", "writable", "read-only", "read-only", "read-only"},
+		{NULL, NULL, "writable", "read-only", "fresh", "hidden"},
+		{NULL, NULL, NULL, "read-only", "fresh", "hidden"},
+		{NULL, NULL, NULL, NULL, "fresh", "hidden"},
+		{NULL, NULL, NULL, NULL, NULL, "hidden"},
+	};
+
+	(void)state;
+	for (int a = 0; a < 6; a++) {
+		for (int b = 0; b < 6; b++) {
+			struct sb_layout l = {0};
+			const char *wanted = want[a < b ? a : b][a < b ? b : a];
+
+			sb_layout_add(&l, "/w/b", (enum sb_place_kind)a, true);
+			sb_layout_add(&l, "/w", SB_PLACE_WRITABLE, true);
+			sb_layout_add(&l, "/w/b", (enum sb_place_kind)b, true);
+			sb_layout_order(&l);
+			if (strcmp(kind_of(&l, "/w/b"), wanted) != 0)
+				fail_msg("%s + %s: '%s', wanted '%s'", kind_names[a], kind_names[b],
+					 kind_of(&l, "/w/b"), wanted);
+			sb_layout_fini(&l);
+		}
+	}
+}
+
+static void test_order__shown_and_writable_undo_hidden(void **state)
+{
+	struct sb_layout l = {0};
+
+	(void)state;
+	sb_layout_add(&l, "/h", SB_PLACE_HIDDEN, true);
+	sb_layout_add(&l, "/h", SB_PLACE_WRITABLE, true);
+	sb_layout_add(&l, "/h", SB_PLACE_SHOWN, true);
+	sb_layout_add(&l, "/i", SB_PLACE_HIDDEN, true);
+	sb_layout_add(&l, "/i", SB_PLACE_SHOWN, true);
+	sb_layout_order(&l);
+	assert_string_equal(kind_of(&l, "/h"), "writable");
+	assert_string_equal(kind_of(&l, "/i"), "");
+	sb_layout_fini(&l);
+}
+
+static void test_z031_order__way_to_a_protected_path_cannot_be_moved(void **state)
+{
+	struct sb_layout l = {0};
+
+	(void)state;
+	sb_layout_add(&l, "/p", SB_PLACE_WRITABLE, true);
+	sb_layout_add(&l, "/p/.git/modules/m/config", SB_PLACE_GUARDED, false);
+	sb_layout_add(&l, "/p/a/b/secret", SB_PLACE_HIDDEN, true);
+	sb_layout_add(&l, "/p/c/ro/d/rw", SB_PLACE_WRITABLE, true);
+	sb_layout_add(&l, "/p/c/ro", SB_PLACE_READ_ONLY, true);
+	sb_layout_order(&l);
+	assert_string_equal(kind_of(&l, "/p/.git"), "writable");
+	assert_string_equal(kind_of(&l, "/p/.git/modules"), "writable");
+	assert_string_equal(kind_of(&l, "/p/.git/modules/m"), "writable");
+	assert_string_equal(kind_of(&l, "/p/.git/modules/m/config"), "read-only");
+	assert_string_equal(kind_of(&l, "/p/a"), "writable");
+	assert_string_equal(kind_of(&l, "/p/a/b"), "writable");
+	assert_string_equal(kind_of(&l, "/p/c"), "writable");
+	assert_string_equal(kind_of(&l, "/p/c/ro/d"), "");
+	size_t n = l.n_places;
+	sb_layout_order(&l);
+	assert_int_equal(l.n_places, n);
+	assert_true(sb_layout_is_writable(&l, "/p/x/y"));
+	assert_true(sb_layout_is_writable(&l, "/p/c/ro/d/rw/x"));
+	assert_false(sb_layout_is_writable(&l, "/p/c/ro/x"));
+	assert_false(sb_layout_is_writable(&l, "/px"));
+	sb_layout_fini(&l);
+}
+
 static void test_args__files_by_descriptor(void **state)
 {
 	struct sb_layout l = layout_new();
@@ -247,6 +380,10 @@ int main(void)
 		cmocka_unit_test(test_z036_args__roots_proc_is_read_only),
 		cmocka_unit_test(test_z039_args__parents_before_children),
 		cmocka_unit_test(test_order__strictest_of_equals),
+		cmocka_unit_test(test_order__every_kind_in_every_other),
+		cmocka_unit_test(test_order__every_kind_on_every_other),
+		cmocka_unit_test(test_order__shown_and_writable_undo_hidden),
+		cmocka_unit_test(test_z031_order__way_to_a_protected_path_cannot_be_moved),
 		cmocka_unit_test(test_args__files_by_descriptor),
 		cmocka_unit_test(test_z134_args__paths_are_bytes),
 		cmocka_unit_test(test_args__say_when_too_long),

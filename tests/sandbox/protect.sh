@@ -1,0 +1,106 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# What must not change, and must not come to be, in a folder that the agent may write.
+. "$(dirname "$0")/lib.sh"
+
+mkdir -p "$project/.git/hooks" "$project/sub/deep"
+echo conf >"$project/.git/config"
+echo 'ref: refs/heads/x' >"$project/.git/HEAD"
+see() {
+	sb --bar "$project/.git/hooks" --guard "$project/.git/config" --bar "$project/.vscode" \
+		--bar-file "$project/.empty" --ro "$project/sub/deep" --bar "$top/elsewhere" "$@"
+}
+before=$(find "$project" | sort)
+
+check "existing ones are read-only" \
+	"$(see -- ./probe write .git/hooks/pre-commit , write .git/config , write sub/deep/x)" \
+	"$(printf 'write EROFS\nwrite EROFS\nwrite EROFS')"
+check "the rest around them is not" "$(see -- ./probe write .git/HEAD.lock , write sub/x)" \
+	"$(printf 'write ok\nwrite ok')"
+rm "$project/.git/HEAD.lock" "$project/sub/x"
+check_in "missing folder cannot be made" "$(see -- ./probe write .vscode/tasks.json)" "write EROFS"
+check_in "missing file cannot be made" "$(see -- ./probe write .empty)" "write EROFS"
+check "Z031 the way to them cannot be moved" \
+	"$(see -- ./probe rename .git .git2 , rename sub sub2 , rename .vscode v , rename .empty e)" \
+	"$(printf 'rename EBUSY\nrename EBUSY\nrename EBUSY\nrename EBUSY')"
+check_in "Z031 nor removed" "$(see -- sh -c 'rm -rf .git .vscode sub 2>&1; ls -d .git/config .vscode sub/deep' |
+	tail -3 | tr '\n' ' ')" ".git/config .vscode sub/deep "
+git_left=$(cat "$project/.git/config")
+check "Z031 what is there stays as it was" "$git_left" "conf"
+echo 'ref: refs/heads/x' >"$project/.git/HEAD"
+check "nothing of it is left" "$(find "$project" | sort)" "$before"
+check "nor outside what is writable" "$(ls -A "$top" | tr '\n' ' ')" "project "
+
+# A dangling link, a loop, and names behind a missing folder.
+ln -s nowhere "$project/dangling"
+ln -s loop "$project/loop"
+check "Z029 links that lead nowhere are no fault" \
+	"$(sb --bar "$project/dangling" --bar "$project/loop" --guard "$project/dangling" -- echo started)" "started"
+rm "$project/dangling" "$project/loop"
+mkdir "$project/real"
+echo r >"$project/real/rc"
+ln -s real/rc "$project/rel"
+ln -s "$project/real/rc" "$project/abs"
+check "Z029 what a link leads to is read-only" \
+	"$(sb --guard "$project/rel" -- ./probe write rel , write real/rc , rename real r2)" \
+	"$(printf 'write EROFS\nwrite EROFS\nrename EBUSY')"
+check "Z029 the same by an absolute link" "$(sb --guard "$project/abs" -- ./probe write real/rc)" "write EROFS"
+rm -r "$project/rel" "$project/abs" "$project/real"
+check "a bar stands at the first part that is missing" \
+	"$(sb --bar "$project/a/b/c" -- sh -c 'ls -A a; ./probe write a/x')" "write EROFS"
+
+# Every kind of end. The sandbox tells that it runs by a file.
+ends() {
+	local how=$1 i
+	"$ZW_SB_DIR/driver" --project "$project" --init "$ZW_SB_DIR/zwatch-init" --bar "$project/.vscode" \
+		--bar-file "$project/.empty" -- sh -c 'touch running; exec sleep 60' >/dev/null 2>&1 &
+	local job=$!
+	for i in {1..100}; do [ -e "$project/running" ] && break; sleep 0.05; done
+	check "$how: it is there meanwhile" "$(ls -d "$project/.vscode" "$project/.empty" | wc -l)" 2
+	kill -"$how" "$job"
+	wait "$job" 2>/dev/null
+	for i in {1..60}; do [ -e "$project/.vscode" ] || break; sleep 0.05; done
+	rm -f "$project/running"
+	check "$how: nothing is left" "$(find "$project" | sort)" "$before"
+}
+ends KILL
+ends TERM
+ends HUP
+
+# Left behind by a machine that stopped: taken over and removed.
+mkdir "$project/.vscode"
+touch -d @86400 "$project/.vscode"
+check_in "one that was left behind still bars" "$(see -- ./probe write .vscode/x)" "write EROFS"
+check "and is removed" "$(find "$project" | sort)" "$before"
+mkdir "$project/.vscode"
+check_in "a folder of the user's bars too" "$(see -- ./probe write .vscode/x)" "write EROFS"
+check "and stays" "$(ls -d "$project/.vscode")" "$project/.vscode"
+rmdir "$project/.vscode"
+check "what is put there outside meanwhile stays" "$(
+	see -- sh -c 'touch running; while [ -e running ]; do sleep 0.05; done; ls -A .vscode' &
+	for i in {1..100}; do [ -e "$project/running" ] && break; sleep 0.05; done
+	echo mine >"$project/.vscode/mine"
+	rm "$project/running"
+	wait
+	cat "$project/.vscode/mine"
+)" "mine"
+rm -r "$project/.vscode"
+
+# Two at once: the first to end leaves it to the other.
+check "two sessions share" "$(
+	see -- sh -c 'touch running; while [ -e running ]; do sleep 0.05; done; ./probe write .vscode/x' &
+	for i in {1..100}; do [ -e "$project/running" ] && break; sleep 0.05; done
+	see -- true
+	ls -d "$project/.vscode"
+	rm "$project/running"
+	wait
+)" "$(printf '%s\nwrite EROFS' "$project/.vscode")"
+check "and the last removes" "$(find "$project" | sort)" "$before"
+
+mkdir "$top/ro" "$top/outside"
+echo o >"$top/outside/o"
+ln -s "$top/outside" "$project/link"
+check "Z030 a link in the project makes nothing writable" "$(sb -- ./probe write link/x)" "write EROFS"
+check "Z030 nor one that is made while it runs" \
+	"$(sb -- sh -c "ln -s $top/outside other; ./probe write other/x")" "write EROFS"
+finish
