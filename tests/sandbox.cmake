@@ -9,7 +9,7 @@ target_compile_options(sb_probe PRIVATE -Wall -Wextra)
 target_link_options(sb_probe PRIVATE -static)
 set_target_properties(sb_probe PROPERTIES POSITION_INDEPENDENT_CODE OFF)
 
-foreach(script calls files program network)
+foreach(script calls files protect program network)
 	zw_script(sandbox.${script} sandbox sandbox/${script}.sh)
 	set_property(TEST sandbox.${script} APPEND PROPERTY ENVIRONMENT
 		"ZW_SB_DRIVER=$<TARGET_FILE:sb_driver>" "ZW_SB_PROBE=$<TARGET_FILE:sb_probe>")
@@ -18,3 +18,5 @@ endforeach()
 zw_unit(sandbox_filter SOURCES unit/sandbox_filter.c DEPS zw_sandbox)
 zw_unit(sandbox_plan SOURCES unit/sandbox_plan.c DEPS zw_sandbox)
 zw_unit(sandbox_role_lock SOURCES unit/sandbox_role_lock.c DEPS zw_sandbox)
+# The real program in repositories and at home.
+zw_script(scen.protect scen scen/protect.sh)

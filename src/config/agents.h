@@ -12,7 +12,8 @@
 /** A path for the sandbox; absolute, owned. */
 struct cfg_path {
 	char *path;
-	bool is_file;  /* a single file, else a folder */
+	bool is_file; /* a single file, else a folder */
+	bool bar; /* protected: when it is missing, it may not be made; with @initial for a file */
 	char *initial; /* content to make it with when it is missing; NULL = make it empty */
 	char *why;     /* hidden: the reason, for the user; else "" */
 };

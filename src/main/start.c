@@ -33,6 +33,11 @@ void start_fini(struct start *st)
 	free(st->read_only);
 	free(st->hidden);
 	free(st->fresh);
+	free(st->shown);
+	free(st->guarded);
+	free(st->bars);
+	cfg_protected_fini(&st->protected_);
+	cfg_paths_fini(&st->program_paths);
 	cfg_paths_fini(&st->hidden_paths);
 	cfg_paths_fini(&st->shown_paths);
 	cfg_agent_free(st->agent);
@@ -261,33 +266,26 @@ static void paths_make(const struct cfg_paths *paths)
 	}
 }
 
-/* A list of borrowed paths out of up to two kinds of sources, NULL at the end. */
-static const char **path_list(const struct cfg_paths *a, const struct cfg_items *b)
+/* A list of borrowed paths out of up to three sources, NULL at the end. */
+static const char **path_list(const struct cfg_paths *a, const struct cfg_paths *b,
+			      const struct cfg_items *c)
 {
-	size_t n = (a != NULL ? a->n : 0) + (b != NULL ? b->n : 0), k = 0;
+	const struct cfg_paths *const both[] = {a, b};
+	size_t n = (a != NULL ? a->n : 0) + (b != NULL ? b->n : 0) + (c != NULL ? c->n : 0), k = 0;
 	const char **list = zw_xcalloc(n + 1, sizeof(*list));
 
-	for (size_t i = 0; a != NULL && i < a->n; i++)
-		list[k++] = a->list[i].path;
-	for (size_t i = 0; b != NULL && i < b->n; i++)
-		list[k++] = b->list[i].text;
+	for (size_t l = 0; l < ZW_N_ELEMENTS(both); l++)
+		for (size_t i = 0; both[l] != NULL && i < both[l]->n; i++)
+			list[k++] = both[l]->list[i].path;
+	for (size_t i = 0; c != NULL && i < c->n; i++)
+		list[k++] = c->list[i].text;
 	return list;
 }
 
-/* A path that settings show again although a built-in entry hides it. */
-static bool is_shown(const struct start *st, const char *path)
+static void path_add(struct cfg_paths *paths, const char *path)
 {
-	for (size_t i = 0; i < st->cfg->allow_read.n; i++)
-		if (strcmp(st->cfg->allow_read.list[i].text, path) == 0)
-			return true;
-	return false;
-}
-
-static void shown_add(struct start *st, const char *path)
-{
-	st->shown_paths.list = zw_xrealloc(st->shown_paths.list, st->shown_paths.n + 1,
-					   sizeof(*st->shown_paths.list));
-	st->shown_paths.list[st->shown_paths.n++] =
+	paths->list = zw_xrealloc(paths->list, paths->n + 1, sizeof(*paths->list));
+	paths->list[paths->n++] =
 		(struct cfg_path){.path = zw_xstrdup(path), .why = zw_xstrdup("")};
 }
 
@@ -298,7 +296,7 @@ static void home_show(struct start *st)
 
 	for (size_t i = 0; i < ZW_N_ELEMENTS(private_folders); i++)
 		if (cfg_path_within(st->places.home_real, private_folders[i]))
-			shown_add(st, st->places.home_real);
+			path_add(&st->shown_paths, st->places.home_real);
 }
 
 bool start_is_writable(const struct start *st, const char *path)
@@ -311,7 +309,7 @@ bool start_is_writable(const struct start *st, const char *path)
 
 /* zwatch's programs, where they lie in what the agent may write, as in the folder of a build. They
  * are started outside the sandbox, some of them late. */
-static void programs_show(struct start *st)
+static void programs_guard(struct start *st)
 {
 	static const char *const names[] = {"zwatch",	      "zwatch-init", "zwatch-audit",
 					    "zwatch-broker",  "zwatch-pane", "zwatch-proxy",
@@ -321,23 +319,38 @@ static void programs_show(struct start *st)
 		zw_autofree char *path = sup_program_path(names[i]);
 
 		if (start_is_writable(st, path) && access(path, F_OK) == 0)
-			shown_add(st, path);
+			path_add(&st->program_paths, path);
 	}
+}
+
+/* What may not come to be; all of it is guarded too, in case it is there. */
+static struct sb_bar *bar_list(const struct cfg_paths *paths)
+{
+	struct sb_bar *bars = zw_xcalloc(paths->n + 1, sizeof(*bars));
+	size_t n = 0;
+
+	for (size_t i = 0; i < paths->n; i++) {
+		const struct cfg_path *p = &paths->list[i];
+
+		if (p->bar)
+			bars[n++] = (struct sb_bar){p->path, p->initial};
+	}
+	return bars;
 }
 
 static void lists_make(struct start *st)
 {
-	st->writable = path_list(&st->agent->writable, &st->cfg->allow_write);
+	const struct cfg *cfg = st->cfg;
+
+	st->writable = path_list(&st->agent->writable, &st->protected_.writable, &cfg->allow_write);
 	home_show(st);
-	programs_show(st);
-	st->read_only = path_list(&st->shown_paths, &st->cfg->deny_write);
-	st->fresh = path_list(&st->agent->private_, NULL);
-	st->hidden = path_list(&st->hidden_paths, &st->cfg->deny_read);
-	size_t kept = 0;
-	for (size_t i = 0; st->hidden[i] != NULL; i++)
-		if (!is_shown(st, st->hidden[i]))
-			st->hidden[kept++] = st->hidden[i];
-	st->hidden[kept] = NULL;
+	programs_guard(st);
+	st->read_only = path_list(NULL, NULL, &cfg->deny_write);
+	st->shown = path_list(&st->shown_paths, NULL, &cfg->allow_read);
+	st->guarded = path_list(&st->protected_.guarded, &st->program_paths, NULL);
+	st->bars = bar_list(&st->protected_.guarded);
+	st->fresh = path_list(&st->agent->private_, NULL, NULL);
+	st->hidden = path_list(&st->hidden_paths, NULL, &cfg->deny_read);
 }
 
 static char *find_in_path(const char *name)
@@ -386,6 +399,7 @@ int start_agent(struct start *st, const struct cli *cli, const char *name, char 
 	zw_mkdirs(st->places.state_dir, 0700);
 	cfg_hidden_paths(&st->places, st->agent, &st->hidden_paths);
 	cfg_shown_paths(&st->places, &st->shown_paths);
+	cfg_protected_paths(&st->places, st->cfg, &st->protected_);
 	lists_make(st);
 	env_make(st, cli, has_pty);
 	st->bwrap = find_in_path("bwrap");
@@ -400,6 +414,9 @@ int start_agent(struct start *st, const struct cli *cli, const char *name, char 
 		.gid = getgid(),
 		.writable = st->writable,
 		.read_only = st->read_only,
+		.shown = st->shown,
+		.guarded = st->guarded,
+		.bars = st->bars,
 		.hidden = st->hidden,
 		.fresh = st->fresh,
 		.project_holds_sockets = st->cfg->allow_sockets == CFG_SOCKETS_PROJECT,

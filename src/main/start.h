@@ -7,6 +7,7 @@
 #include "src/config/agents.h"
 #include "src/config/catalogue.h"
 #include "src/config/config.h"
+#include "src/config/protect.h"
 #include "src/main/cli.h"
 
 /** All that a session is made from; owned, start_fini(). */
@@ -20,8 +21,11 @@ struct start {
 	size_t n_env;
 	char **argv; /* borrowed strings in an owned list */
 	char *bwrap, *init;
-	const char **writable, **read_only, **hidden, **fresh; /* owned lists, borrowed strings */
-	struct cfg_paths hidden_paths, shown_paths;
+	/* Owned lists, borrowed strings. */
+	const char **writable, **read_only, **hidden, **fresh, **shown, **guarded;
+	struct sb_bar *bars;
+	struct cfg_paths hidden_paths, shown_paths, program_paths;
+	struct cfg_protected protected_;
 	struct sb_plan plan;
 };
 
