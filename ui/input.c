@@ -6,11 +6,12 @@
 #include "src/base/utf8.h"
 
 #define ESC    0x1b
+#define BEL    0x07
 #define PREFIX 0x1d /* Ctrl-] */
 #define PARAMS 4
 #define SUBS   3
 
-enum state { GROUND, AFTER_ESC, IN_CSI, IN_SS3, IN_X10, IN_PASTE, STATE_MAX };
+enum state { GROUND, AFTER_ESC, IN_CSI, IN_SS3, IN_X10, IN_PASTE, IN_OSC, STATE_MAX };
 
 typedef void on_token_fn(const struct ui_token *token, void *arg);
 
@@ -268,6 +269,8 @@ static size_t after_esc(struct sink *s, uint8_t b)
 		s->in->state = IN_CSI;
 	} else if (b == 'O') {
 		s->in->state = IN_SS3;
+	} else if (b == ']' && s->in->wants_osc) {
+		s->in->state = IN_OSC;
 	} else {
 		ui_input_text_key(&b, 1, &key);
 		emit_held(s, key_token(key.code, key.mods | (unsigned)UI_MOD_ALT), GROUND);
@@ -315,6 +318,72 @@ static size_t in_x10(struct sink *s, uint8_t b)
 	int button = in->held[3] - 32;
 	emit_held(s, mouse_token(button, in->held[4] - 32, in->held[5] - 32, (button & 3) == 3),
 		  GROUND);
+	return 1;
+}
+
+static int hex_digit(char c)
+{
+	return c >= '0' && c <= '9'   ? c - '0'
+	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
+	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
+				      : -1;
+}
+
+/* A channel of rgb:R/G/B with one to four digits; its highest 8 bits. */
+static bool channel(const char **p, const char *end, uint32_t *ret)
+{
+	uint32_t v = 0, max = 0;
+
+	for (; *p < end && max < 0xffff; (*p)++) {
+		int digit = hex_digit(**p);
+
+		if (digit < 0)
+			break;
+		v = v << 4 | (uint32_t)digit;
+		max = max << 4 | 15;
+	}
+	if (max == 0)
+		return false;
+	*ret = v * 255 / max;
+	return true;
+}
+
+/* ESC ] 10 ; rgb:R/G/B, or 11: the default colours. */
+static struct ui_token colour_reply(const uint8_t *held, size_t n)
+{
+	struct ui_token t = {.kind = UI_TOKEN_REPLY, .what = UI_REPLY_OTHER};
+	const char *p = (const char *)held + 2, *end = (const char *)held + n;
+	uint32_t rgb = 0, one;
+
+	if (n < 9 || memcmp(p, "1", 1) != 0 || memcmp(p + 2, ";rgb:", 5) != 0)
+		return t;
+	enum ui_reply what = p[1] == '0' ? UI_REPLY_FG : p[1] == '1' ? UI_REPLY_BG : UI_REPLY_OTHER;
+	p += 7;
+	for (int i = 0; i < 3; i++) {
+		if (i > 0 && (p == end || *p++ != '/'))
+			return t;
+		if (!channel(&p, end, &one))
+			return t;
+		rgb = rgb << 8 | one;
+	}
+	t.what = what;
+	t.value = (int)rgb;
+	return t;
+}
+
+static size_t in_osc(struct sink *s, uint8_t b)
+{
+	struct ui_input *in = s->in;
+	bool is_after_esc = in->held[in->n - 1] == ESC;
+
+	if ((b < 0x20 && b != BEL && b != ESC) || (is_after_esc && b != '\\') ||
+	    in->n == UI_INPUT_HELD_MAX) {
+		emit_held(s, key_token(UI_KEY_NONE, 0), GROUND); /* it was a key after all */
+		return 0;
+	}
+	hold(in, b);
+	if (b == BEL || is_after_esc)
+		emit_held(s, colour_reply(in->held, in->n), GROUND);
 	return 1;
 }
 
@@ -367,6 +436,9 @@ void ui_input_feed(struct ui_input *in, const void *bytes, size_t len, on_token_
 		case IN_PASTE:
 			n = in_paste(&s, b, len);
 			break;
+		case IN_OSC:
+			n = in_osc(&s, *b);
+			break;
 		case GROUND:
 		case STATE_MAX:
 		default:
@@ -383,6 +455,7 @@ int ui_input_wait_ms(const struct ui_input *in)
 		return 50; /* a finger on Esc, Alt-O */
 	case IN_CSI:
 	case IN_X10:
+	case IN_OSC:
 		return 500; /* nobody types that: the line is slow */
 	case GROUND:
 	case IN_PASTE: /* an end mark will come; breaking it would leave the paste open for ever */

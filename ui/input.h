@@ -86,6 +86,7 @@ struct ui_input {
 	int state;
 	uint8_t held[UI_INPUT_HELD_MAX];
 	size_t n;
+	bool wants_osc; /* the terminal was asked for its colours: ESC ] begins the answer, not Alt-] */
 };
 
 /** Feeds bytes; @on_token is called for each token, with spans that live for the call. */

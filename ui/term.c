@@ -249,7 +249,7 @@ static void enter(struct ui_term *t)
 
 static void probe(struct ui_term *t)
 {
-	say(t, is_console(t) ? "\033[c" : "\033[?2026$p\033[?u\033[c");
+	say(t, is_console(t) ? "\033[c" : "\033[?2026$p\033[?u\033]10;?\a\033]11;?\a\033[c");
 	t->is_probing = true;
 	t->probe_ms = zw_mono_ms();
 }

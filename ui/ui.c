@@ -16,6 +16,8 @@
 #define FRAME_MS      16 /* between frames while much is going on: 60 a second */
 #define KEY_FRAME_MS  3	 /* and while the user types */
 #define KEY_RECENT_MS 60
+#define FG_UNTOLD     0xd0d0d0 /* colours of a terminal that does not say */
+#define BG_UNTOLD     0x000000
 
 struct ui {
 	struct zev_loop *loop; /* borrowed */
@@ -25,6 +27,8 @@ struct ui {
 	struct zev_timer *frame_timer, *tick_timer, *input_timer;
 	int64_t drawn_ms;
 	char title[160];
+	struct ui_terminal told;
+	bool is_told; /* the terminal has answered */
 	void (*on_quit)(void *arg);
 	void *quit_arg;
 };
@@ -199,16 +203,35 @@ static void effect_quit(void *arg)
 		ui->on_quit(ui->quit_arg);
 }
 
+/* Passes on what is known of the terminal, once it has answered. */
+static void tell_terminal(struct ui *ui)
+{
+	struct ui_core *core = &ui->core;
+
+	ui->told.cell_width = core->cell_width;
+	ui->told.cell_height = core->cell_height;
+	if (ui->is_told && core->has_session)
+		core->host.terminal(core->host.arg, &ui->told);
+}
+
 static void effect_reply(void *arg, enum ui_reply what, int value)
 {
 	struct ui *ui = arg;
 
 	if (what == UI_REPLY_SYNC)
 		term_has_sync(ui->term, value == 1 || value == 2);
+	else if (what == UI_REPLY_FG)
+		ui->told.fg_rgb = (uint32_t)value;
+	else if (what == UI_REPLY_BG)
+		ui->told.bg_rgb = (uint32_t)value;
 	else if (what == UI_REPLY_KITTY)
-		term_has_kitty(ui->term, true);
-	else if (what == UI_REPLY_DA1)
-		term_probes_done(ui->term);
+		term_has_kitty(ui->term, ui->told.has_kitty = true);
+	if (what != UI_REPLY_DA1)
+		return;
+	term_probes_done(ui->term); /* the last question: all that is answered is answered */
+	ui->core.input.wants_osc = false;
+	ui->is_told = true;
+	tell_terminal(ui);
 }
 
 static void effect_copy(void *arg, const char *text, size_t len, bool is_cut)
@@ -243,6 +266,8 @@ static int start(struct ui *ui, int tty_fd, struct mdl_session *model, struct pa
 	term_size(ui->term, &rows, &cols);
 	ui_core_init(&ui->core, model, grid, host, &c, &effects, rows, cols, zw_mono_ms());
 	term_cell_size(ui->term, &ui->core.cell_width, &ui->core.cell_height);
+	ui->told = (struct ui_terminal){.fg_rgb = FG_UNTOLD, .bg_rgb = BG_UNTOLD};
+	ui->core.input.wants_osc = true;
 	return 0;
 }
 
@@ -338,6 +363,9 @@ void ui_resized(struct ui *ui)
 	term_size(ui->term, &rows, &cols);
 	term_cell_size(ui->term, &ui->core.cell_width, &ui->core.cell_height);
 	ui_core_resize(&ui->core, rows, cols, zw_mono_ms());
+	if (ui->told.cell_width != ui->core.cell_width ||
+	    ui->told.cell_height != ui->core.cell_height)
+		tell_terminal(ui);
 	schedule(ui);
 }
 

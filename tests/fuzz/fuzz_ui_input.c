@@ -34,7 +34,7 @@ static void on_token(const struct ui_token *t, void *arg)
 
 static void run(struct seen *s, const uint8_t *data, size_t len, size_t piece)
 {
-	struct ui_input in = {0};
+	struct ui_input in = {.wants_osc = (len & 1) != 0};
 
 	for (size_t off = 0; off < len; off += piece)
 		ui_input_feed(&in, data + off, len - off < piece ? len - off : piece, on_token, s);

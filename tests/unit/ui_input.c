@@ -204,6 +204,42 @@ static void test_replies__are_nobodys_input(void **state)
 	assert_string_equal(feed("\033[I\033[O").kinds, "FF");
 }
 
+/* With the terminal asked for its colours; split at every byte it is the same. */
+static struct seen feed_asked(const char *bytes)
+{
+	struct ui_input in = {.wants_osc = true};
+	struct seen s = {.n = 0};
+
+	for (size_t i = 0; i < strlen(bytes); i++)
+		ui_input_feed(&in, bytes + i, 1, on_token, &s);
+	ui_input_timeout(&in, on_token, &s);
+	assert_int_equal(s.len, strlen(bytes));
+	assert_memory_equal(s.bytes, bytes, s.len);
+	return s;
+}
+
+static void test_colours__answers_and_what_only_begins_like_one(void **state)
+{
+	struct seen s = feed_asked("\033]10;rgb:ffff/8080/0000\033\\");
+
+	(void)state;
+	assert_string_equal(s.kinds, "R");
+	assert_int_equal(s.last.what, UI_REPLY_FG);
+	assert_int_equal(s.last.value, 0xff8000);
+	s = feed_asked("\033]11;rgb:1/ab/fff\a");
+	assert_int_equal(s.last.what, UI_REPLY_BG);
+	assert_int_equal(s.last.value, 0x11abff);
+	assert_int_equal(feed_asked("\033]11;rgb:12/34\a").last.what, UI_REPLY_OTHER);
+	assert_int_equal(feed_asked("\033]11;rgb:\a").last.what, UI_REPLY_OTHER);
+	s = feed_asked("\033]"); /* Alt-] */
+	assert_string_equal(s.kinds, "K");
+	assert_int_equal(s.last.key.code, ']');
+	assert_int_equal(s.last.key.mods, UI_MOD_ALT);
+	assert_string_equal(feed_asked("\033]1\x1dx").kinds, "KPT");
+	assert_string_equal(feed_asked("\033]11;\033[A").kinds, "KTT");
+	assert_string_equal(feed("\033]11;rgb:1/2/3\a").kinds, "KT"); /* nobody asked */
+}
+
 static void test_sequence__too_long_is_text_again(void **state)
 {
 	char bytes[300] = "\033[";
@@ -238,6 +274,7 @@ int main(void)
 		cmocka_unit_test(test_keys__names),
 		cmocka_unit_test(test_mouse__sgr_and_x10),
 		cmocka_unit_test(test_replies__are_nobodys_input),
+		cmocka_unit_test(test_colours__answers_and_what_only_begins_like_one),
 		cmocka_unit_test(test_sequence__too_long_is_text_again),
 		cmocka_unit_test(test_Z093_escape__split_sequences),
 	};

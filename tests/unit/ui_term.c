@@ -30,6 +30,9 @@ struct rig {
 	int n_frames_done, rows, cols;
 	char input[64];
 	size_t input_len;
+	const char *answers; /* to the other probes, before the last one's */
+	struct ui_terminal told;
+	int n_told;
 };
 
 static struct rig r;
@@ -45,8 +48,11 @@ static void on_master(int fd, unsigned what, void *arg)
 		return;
 	assert_int_equal(zw_buf_add(&r.out, bytes, (size_t)n), 0);
 	/* As every terminal does. */
-	if (memmem(bytes, (size_t)n, "\033[c", 3) != NULL)
-		assert_int_equal(write(fd, "\033[?62;22c", 9), 9);
+	if (memmem(bytes, (size_t)n, "\033[c", 3) == NULL)
+		return;
+	if (r.answers != NULL)
+		assert_int_equal(write(fd, r.answers, strlen(r.answers)), strlen(r.answers));
+	assert_int_equal(write(fd, "\033[?62;22c", 9), 9);
 }
 
 static void on_timer(void *arg)
@@ -89,6 +95,19 @@ static void on_ask_open(void *arg, uint64_t ask, bool is_open)
 	mdl_ask_find(&r.model, ask)->state = is_open ? MDL_ASK_OPEN : MDL_ASK_HELD;
 }
 
+static void on_look(void *arg, const struct ui_look *look)
+{
+	(void)arg;
+	(void)look;
+}
+
+static void on_terminal(void *arg, const struct ui_terminal *terminal)
+{
+	(void)arg;
+	r.told = *terminal;
+	r.n_told++;
+}
+
 static void frame(uint32_t modes)
 {
 	struct ui_frame f = {
@@ -105,7 +124,9 @@ static int open_ui(void)
 	static const struct ui_host host = {.input = on_input,
 					    .pane_resize = on_pane_resize,
 					    .frame_done = on_frame_done,
-					    .ask_open = on_ask_open};
+					    .ask_open = on_ask_open,
+					    .look = on_look,
+					    .terminal = on_terminal};
 	static const struct ui_config config = {
 		.has_colour = true, .arm_ms = 500, .quiet_ms = 300, .agent_name = "claude"};
 
@@ -295,6 +316,70 @@ static void test_modes__mirrored(void **state)
 	assert_int_equal(r.input_len, 1);
 }
 
+static void test_probes__what_the_terminal_told(void **state)
+{
+	struct winsize ws = {.ws_row = 30, .ws_col = 100, .ws_xpixel = 900, .ws_ypixel = 600};
+
+	(void)state;
+	ioctl(r.master, TIOCSWINSZ, &ws);
+	r.answers = "\033[?0u\033]10;rgb:ffff/8080/0000\033\\\033]11;rgb:12/34/56\a";
+	assert_int_equal(open_ui(), 0);
+	assert_int_equal(r.n_told, 0);
+	run_ms(60);
+	assert_int_equal(r.n_told, 1);
+	assert_int_equal(r.told.fg_rgb, 0xff8000);
+	assert_int_equal(r.told.bg_rgb, 0x123456);
+	assert_true(r.told.has_kitty);
+	assert_int_equal(r.told.cell_width, 9);
+	assert_int_equal(r.told.cell_height, 20);
+	type("\033]"); /* from now on that is Alt-] */
+	assert_int_equal(r.input_len, 2);
+	ws.ws_xpixel = 1000;
+	ioctl(r.master, TIOCSWINSZ, &ws);
+	ui_resized(r.ui);
+	assert_int_equal(r.n_told, 2);
+	assert_int_equal(r.told.cell_width, 10);
+}
+
+static void test_probes__a_terminal_that_tells_little(void **state)
+{
+	(void)state;
+	assert_int_equal(open_ui(), 0);
+	run_ms(60);
+	assert_int_equal(r.n_told, 1);
+	assert_int_equal(r.told.fg_rgb, 0xd0d0d0);
+	assert_int_equal(r.told.bg_rgb, 0);
+	assert_false(r.told.has_kitty);
+	assert_int_equal(r.told.cell_width, 0);
+}
+
+static void test_copy__osc_52_in_base64(void **state)
+{
+	(void)state;
+	unsetenv("TMUX");
+	unsetenv("STY");
+	assert_int_equal(open_ui(), 0);
+	run_ms(60);
+	setenv("XDG_RUNTIME_DIR", "/nonexistent", 1);
+	type("\x1d[y");
+	ui_text(r.ui, "one\ntwo\xc3\xa4\033", 10, true, false);
+	run_ms(60);
+	assert_true(sent("\033]52;c;b25lCnR3b8OkGw==\a"));
+	setenv("TMUX", "x", 1);
+	setenv("PATH", "/nonexistent", 1);
+	type("\x1d[y");
+	ui_text(r.ui, "ab", 2, true, false);
+	run_ms(60);
+	assert_true(sent("\033Ptmux;\033\033]52;c;YWI=\a\033\\"));
+	unsetenv("TMUX");
+	setenv("STY", "x", 1);
+	type("\x1d[y");
+	ui_text(r.ui, "a", 1, true, false);
+	run_ms(60);
+	assert_true(sent("\033P\033]52;c;YQ==\a\033\\"));
+	unsetenv("STY");
+}
+
 static void test_sync__only_where_the_terminal_said_so(void **state)
 {
 	(void)state;
@@ -478,6 +563,9 @@ int main(void)
 		T(test_Z102_exit__late_answers_are_swallowed),
 		T(test_emergency__restores),
 		T(test_modes__mirrored),
+		T(test_probes__what_the_terminal_told),
+		T(test_probes__a_terminal_that_tells_little),
+		T(test_copy__osc_52_in_base64),
 		T(test_sync__only_where_the_terminal_said_so),
 		T(test_Z099_cells__nothing_unlisted_reaches_the_terminal),
 		T(test_colour__true_or_the_nearest),
