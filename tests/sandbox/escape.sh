@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # A hostile program inside the real thing: ways out that were found once, or that others were found by.
 # Z005 spellings of a socket's path, Z022 races, Z069 no way around the proxy.
-. "$ZW_SRC/tests/support/lib.sh"
+. "${ZW_SRC:?}/tests/support/lib.sh"
 command -v python3 >/dev/null || skip "python3 is not installed"
 # inside COMMAND...: in the sandbox, nobody to ask
 inside() { timeout 60 "$zwatch" run --ui none -- "$@" </dev/null 2>&1; }
