@@ -158,6 +158,12 @@ static void esc_plain(struct pane_vt *vt, uint8_t final)
 	case 'M':
 		index_up(vt);
 		break;
+	case 'N':
+		vt->single_shift = 2;
+		break;
+	case 'O':
+		vt->single_shift = 3;
+		break;
 	case 'c':
 		pane_vt_reset(vt);
 		break;

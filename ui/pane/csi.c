@@ -89,6 +89,25 @@ static void lines(struct pane_vt *vt, unsigned n, bool insert)
 	vt->x = 0;
 }
 
+/* Columns from @x on, in all rows between the margins: in or out, at the right they are lost. */
+static void columns(struct pane_vt *vt, unsigned x, unsigned n, bool insert)
+{
+	unsigned was_x = vt->x, was_y = vt->y;
+
+	if (was_y < vt->scr->top || was_y > vt->scr->bottom)
+		return;
+	vt->x = x < vt->cols ? x : vt->cols - 1;
+	for (vt->y = vt->scr->top; vt->y <= vt->scr->bottom; vt->y++) {
+		if (insert)
+			pane_vt_insert_cells(vt, n);
+		else
+			pane_vt_delete_cells(vt, n);
+		pane_vt_row(vt, vt->y)->is_wrapped = false;
+	}
+	vt->x = was_x;
+	vt->y = was_y;
+}
+
 static void tabs(struct pane_vt *vt, unsigned n, bool forward)
 {
 	if (vt->x >= vt->cols)
@@ -345,7 +364,11 @@ static void csi_intermediate(struct pane_vt *vt, const struct pane_seq *seq)
 
 	if (seq->n_intermediates != 1)
 		return;
-	if (mid == ' ' && seq->final == 'q' && seq->prefix == 0 && arg(seq, 0, 0) <= 6)
+	if (mid == ' ' && seq->prefix == 0 && (seq->final == '@' || seq->final == 'A'))
+		columns(vt, 0, arg(seq, 0, 1), seq->final == 'A'); /* SL, SR */
+	else if (mid == '\'' && seq->prefix == 0 && (seq->final == '}' || seq->final == '~'))
+		columns(vt, vt->x, arg(seq, 0, 1), seq->final == '}'); /* DECIC, DECDC */
+	else if (mid == ' ' && seq->final == 'q' && seq->prefix == 0 && arg(seq, 0, 0) <= 6)
 		vt->cursor_shape = (uint8_t)arg(seq, 0, 0);
 	else if (mid == '!' && seq->final == 'p' && seq->prefix == 0)
 		pane_vt_soft_reset(vt);

@@ -12,9 +12,12 @@ static const uint16_t graphic[] = {
 	0x2534, 0x252c, 0x2502, 0x2264, 0x2265, 0x03c0, 0x2260, 0x00a3, 0x00b7,
 };
 
-static uint32_t translate(const struct pane_vt *vt, uint32_t cp)
+static uint32_t translate(struct pane_vt *vt, uint32_t cp)
 {
-	switch ((enum pane_vt_charset)vt->charset[vt->gl]) {
+	uint8_t g = vt->single_shift != 0 ? vt->single_shift : vt->gl;
+
+	vt->single_shift = 0;
+	switch ((enum pane_vt_charset)vt->charset[g]) {
 	case PANE_VT_GRAPHIC:
 		return cp >= 0x60 && cp <= 0x7e ? graphic[cp - 0x60] : cp;
 	case PANE_VT_UK:
@@ -197,6 +200,10 @@ void pane_vt_print_ascii(struct pane_vt *vt, const uint8_t *text, size_t len)
 {
 	if (vt->cluster.width != 0 && vt->cluster.last == PANE_GC_PREPEND) {
 		pane_vt_print_char(vt, *text++);
+		len--;
+	}
+	if (vt->single_shift != 0 && len > 0) {
+		pane_vt_print_char(vt, translate(vt, *text++));
 		len--;
 	}
 	if (len == 0)

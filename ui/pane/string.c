@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/pane/links.h"
 
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "src/base/mem.h"
@@ -31,8 +34,7 @@ static void clean(char *out, struct zw_span src, unsigned max_chars)
 	out[used] = '\0';
 }
 
-/* The field before the next semicolon; *rest moves behind it, to .p == NULL at the end. */
-static struct zw_span field(struct zw_span *rest)
+struct zw_span pane_vt_field(struct zw_span *rest)
 {
 	const char *semi = rest->len > 0 ? memchr(rest->p, ';', rest->len) : NULL;
 	struct zw_span f = *rest;
@@ -47,7 +49,7 @@ static struct zw_span field(struct zw_span *rest)
 	return f;
 }
 
-static bool number(struct zw_span s, uint64_t max, unsigned *ret)
+bool pane_vt_number(struct zw_span s, uint64_t max, unsigned *ret)
 {
 	uint64_t v;
 
@@ -91,64 +93,6 @@ void pane_vt_pop_title(struct pane_vt *vt)
 	title_show(vt);
 }
 
-static void reply_colour(struct pane_vt *vt, const char *which, uint32_t rgb, bool by_bel)
-{
-	unsigned r = rgb >> 16 & 255, g = rgb >> 8 & 255, b = rgb & 255;
-
-	pane_vt_reply(vt, "\033]%s;rgb:%02x%02x/%02x%02x/%02x%02x%s", which, r, r, g, g, b, b,
-		      by_bel ? "\a" : "\033\\");
-}
-
-/* xterm's own palette: 16 names, a cube of 6 levels, 24 greys. */
-static uint32_t palette(unsigned i)
-{
-	static const uint32_t base[16] = {
-		0x000000, 0xcd0000, 0x00cd00, 0xcdcd00, 0x0000ee, 0xcd00cd, 0x00cdcd, 0xe5e5e5,
-		0x7f7f7f, 0xff0000, 0x00ff00, 0xffff00, 0x5c5cff, 0xff00ff, 0x00ffff, 0xffffff,
-	};
-	static const uint8_t level[6] = {0, 0x5f, 0x87, 0xaf, 0xd7, 0xff};
-	uint32_t grey;
-
-	if (i < 16)
-		return base[i];
-	if (i < 232) {
-		i -= 16;
-		return (uint32_t)level[i / 36] << 16 | (uint32_t)level[i / 6 % 6] << 8 |
-		       level[i % 6];
-	}
-	grey = 8 + (i - 232) * 10;
-	return grey << 16 | grey << 8 | grey;
-}
-
-/* OSC 4: pairs of index and colour. Colours are answered, never set. */
-static void osc_palette(struct pane_vt *vt, struct zw_span rest, bool by_bel)
-{
-	while (rest.p != NULL) {
-		struct zw_span index = field(&rest), spec;
-		char which[16];
-		unsigned i;
-
-		if (rest.p == NULL)
-			return;
-		spec = field(&rest);
-		if (!zw_span_eq(spec, "?") || !number(index, 255, &i))
-			continue;
-		snprintf(which, sizeof(which), "4;%u", i);
-		reply_colour(vt, which, palette(i), by_bel);
-	}
-}
-
-/* OSC 10 to 12: foreground, background, cursor; a list goes on with the next of them. */
-static void osc_special_colour(struct pane_vt *vt, unsigned first, struct zw_span rest, bool by_bel)
-{
-	static const char *const name[] = {"10", "11", "12"};
-
-	for (unsigned i = first - 10; rest.p != NULL && i < ZW_N_ELEMENTS(name); i++)
-		if (zw_span_eq(field(&rest), "?"))
-			reply_colour(vt, name[i], i == 1 ? vt->config.bg_rgb : vt->config.fg_rgb,
-				     by_bel);
-}
-
 static void note(struct pane_vt *vt, struct zw_span title, struct zw_span text)
 {
 	char t[NOTE_SIZE_B], b[NOTE_SIZE_B];
@@ -162,9 +106,9 @@ static void progress(struct pane_vt *vt, struct zw_span rest)
 {
 	unsigned state = 0, percent = 0;
 
-	if (!number(field(&rest), 4, &state))
+	if (!pane_vt_number(pane_vt_field(&rest), 4, &state))
 		return;
-	if (rest.p != NULL && !number(field(&rest), 100, &percent))
+	if (rest.p != NULL && !pane_vt_number(pane_vt_field(&rest), 100, &percent))
 		percent = 0;
 	vt->events->on_progress(vt->arg, state, percent);
 }
@@ -172,10 +116,10 @@ static void progress(struct pane_vt *vt, struct zw_span rest)
 /* OSC 9: a notification, unless it begins with one of ConEmu's numbers. */
 static void osc_9(struct pane_vt *vt, struct zw_span rest)
 {
-	struct zw_span whole = rest, head = field(&rest);
+	struct zw_span whole = rest, head = pane_vt_field(&rest);
 	unsigned n;
 
-	if (rest.p != NULL && number(head, 12, &n)) {
+	if (rest.p != NULL && pane_vt_number(head, 12, &n)) {
 		if (n == 4)
 			progress(vt, rest);
 		return;
@@ -188,22 +132,22 @@ static void osc_777(struct pane_vt *vt, struct zw_span rest)
 {
 	struct zw_span title;
 
-	if (!zw_span_eq(field(&rest), "notify") || rest.p == NULL)
+	if (!zw_span_eq(pane_vt_field(&rest), "notify") || rest.p == NULL)
 		return;
-	title = field(&rest);
+	title = pane_vt_field(&rest);
 	note(vt, title, rest.p != NULL ? rest : zw_span(""));
 }
 
 static void osc_52(struct pane_vt *vt, struct zw_span rest)
 {
-	field(&rest); /* which selection */
+	pane_vt_field(&rest); /* which selection */
 	vt->events->on_clipboard(vt->arg, zw_span_eq(rest, "?"), rest.len);
 }
 
 /* OSC 8;parameters;target: what is printed from here on is a link, an empty target ends it. */
 static void osc_8(struct pane_vt *vt, struct zw_span rest)
 {
-	field(&rest);
+	pane_vt_field(&rest);
 	vt->pen.link = rest.p != NULL ? pane_link_open(vt, rest) : 0;
 }
 
@@ -213,7 +157,13 @@ void pane_vt_osc(struct pane_vt *vt, const uint8_t *data, size_t len, bool by_be
 	unsigned n;
 
 	pane_vt_end_cluster(vt);
-	if (!number(field(&rest), 9999, &n) || rest.p == NULL)
+	if (!pane_vt_number(pane_vt_field(&rest), 9999, &n))
+		return;
+	if (n == 104)
+		pane_vt_osc_palette_reset(vt, rest);
+	else if (n >= 110 && n <= 112)
+		pane_vt_osc_special_reset(vt, n - 110);
+	if (rest.p == NULL)
 		return;
 	switch (n) {
 	case 0:
@@ -221,7 +171,7 @@ void pane_vt_osc(struct pane_vt *vt, const uint8_t *data, size_t len, bool by_be
 		title_set(vt, rest);
 		break;
 	case 4:
-		osc_palette(vt, rest, by_bel);
+		pane_vt_osc_palette(vt, rest, by_bel);
 		break;
 	case 8:
 		osc_8(vt, rest);
@@ -232,7 +182,7 @@ void pane_vt_osc(struct pane_vt *vt, const uint8_t *data, size_t len, bool by_be
 	case 10:
 	case 11:
 	case 12:
-		osc_special_colour(vt, n, rest, by_bel);
+		pane_vt_osc_special(vt, n, rest, by_bel);
 		break;
 	case 52:
 		osc_52(vt, rest);
@@ -245,15 +195,67 @@ void pane_vt_osc(struct pane_vt *vt, const uint8_t *data, size_t len, bool by_be
 	}
 }
 
-/* DECRQSS for the three settings that programs ask for. */
+struct sgr {
+	char text[112];
+	size_t n;
+};
+
+static void sgr_add(struct sgr *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void sgr_add(struct sgr *s, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	int n = vsnprintf(s->text + s->n, sizeof(s->text) - s->n, fmt, ap);
+	va_end(ap);
+	assert(n > 0 && (size_t)n < sizeof(s->text) - s->n);
+	s->n += (size_t)n;
+}
+
+static void sgr_colour(struct sgr *s, unsigned code, uint32_t c)
+{
+	if ((c & PANE_COLOUR_KIND) == PANE_COLOUR_INDEX)
+		sgr_add(s, ";%u:5:%u", code, c & 255);
+	else if ((c & PANE_COLOUR_KIND) == PANE_COLOUR_RGB)
+		sgr_add(s, ";%u:2::%u:%u:%u", code, c >> 16 & 255, c >> 8 & 255, c & 255);
+}
+
+/* The pen as SGR would set it. */
+static void pen_text(const struct pane_vt_cell *pen, struct sgr *s)
+{
+	static const uint8_t code[] = {1, 2, 3, 5,
+				       7, 8, 9, 53}; /* in the order of enum pane_attr */
+
+	s->n = 0;
+	sgr_add(s, "0");
+	for (unsigned i = 0; i < sizeof(code); i++)
+		if ((pen->attrs >> i & 1) != 0)
+			sgr_add(s, ";%u", code[i]);
+	if (pen->underline == PANE_UL_SINGLE)
+		sgr_add(s, ";4");
+	else if (pen->underline != PANE_UL_NONE)
+		sgr_add(s, ";4:%u", (unsigned)pen->underline);
+	sgr_colour(s, 38, pen->fg);
+	sgr_colour(s, 48, pen->bg);
+	sgr_colour(s, 58, pen->ul_colour);
+}
+
+/* DECRQSS: settings that this terminal has, with its own values. */
 static void request_setting(struct pane_vt *vt, struct zw_span what)
 {
-	if (zw_span_eq(what, "r"))
+	struct sgr sgr;
+
+	pen_text(&vt->pen, &sgr);
+	if (zw_span_eq(what, "m"))
+		pane_vt_reply(vt, "\033P1$r%sm\033\\", sgr.text);
+	else if (zw_span_eq(what, "r"))
 		pane_vt_reply(vt, "\033P1$r%u;%ur\033\\", vt->scr->top + 1, vt->scr->bottom + 1);
 	else if (zw_span_eq(what, " q"))
 		pane_vt_reply(vt, "\033P1$r%u q\033\\", vt->cursor_shape);
 	else if (zw_span_eq(what, "\"p"))
 		pane_vt_reply(vt, "\033P1$r62;1\"p\033\\");
+	else if (zw_span_eq(what, "\"q")) /* nothing is ever protected */
+		pane_vt_reply(vt, "\033P1$r0\"q\033\\");
 	else
 		pane_vt_reply(vt, "\033P0$r\033\\");
 }

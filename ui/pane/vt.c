@@ -86,7 +86,8 @@ static void settings_default(struct pane_vt *vt)
 	vt->modes = PANE_VT_BIT(FIXED_SET) | PANE_VT_BIT(AUTOWRAP) | PANE_VT_BIT(CURSOR_VISIBLE);
 	vt->pen = (struct pane_vt_cell){0};
 	memset(vt->charset, PANE_VT_ASCII, sizeof(vt->charset));
-	vt->gl = 0;
+	vt->gl = vt->single_shift = 0;
+	pane_vt_colours_reset(vt);
 	vt->cursor_shape = 0;
 	vt->modify_other_keys = 0;
 	vt->sync_since_ms = -1;
@@ -259,7 +260,7 @@ void pane_vt_reply(struct pane_vt *vt, const char *fmt, ...)
 
 bool pane_vt_is_dark(const struct pane_vt *vt)
 {
-	uint32_t bg = vt->config.bg_rgb;
+	uint32_t bg = pane_vt_special_rgb(vt, 1);
 
 	return (bg >> 16 & 255) * 299 + (bg >> 8 & 255) * 587 + (bg & 255) * 114 < 127500;
 }
@@ -343,8 +344,8 @@ bool pane_vt_is_dirty(const struct pane_vt *vt)
 	return above < vt->rows && memchr(vt->dirty, 1, (size_t)(vt->rows - above)) != NULL;
 }
 
-static void copy_cell(const struct pane_vt_row *row, unsigned x, uint16_t flip,
-		      struct pane_cell *out)
+static void copy_cell(const struct pane_vt *vt, const struct pane_vt_row *row, unsigned x,
+		      uint16_t flip, struct pane_cell *out)
 {
 	const struct pane_vt_cell *c = &row->cell[x];
 
@@ -355,8 +356,8 @@ static void copy_cell(const struct pane_vt_row *row, unsigned x, uint16_t flip,
 						   : 1,
 		.underline = c->underline,
 		.attrs = (uint16_t)((c->attrs & ~PANE_VT_ATTR_MORE) ^ flip),
-		.fg = c->fg,
-		.bg = c->bg,
+		.fg = pane_vt_shown_colour(vt, c->fg, 0),
+		.bg = pane_vt_shown_colour(vt, c->bg, 1),
 		.ul_colour = c->ul_colour,
 	};
 	if ((c->attrs & PANE_VT_ATTR_MORE) != 0)
@@ -368,7 +369,7 @@ static void copy_row(const struct pane_vt *vt, const struct pane_vt_row *row, st
 	uint16_t flip = pane_vt_has(vt, PANE_VT_BIT(REVERSE_SCREEN)) ? PANE_ATTR_REVERSE : 0;
 
 	for (unsigned x = 0; x < vt->cols; x++)
-		copy_cell(row, x, flip, &out[x]);
+		copy_cell(vt, row, x, flip, &out[x]);
 }
 
 void pane_vt_copy_row(const struct pane_vt *vt, unsigned y, struct pane_cell *out)

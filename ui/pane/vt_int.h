@@ -10,7 +10,7 @@
  *   print.c    text into cells: wrapping, clusters, character sets
  *   control.c  C0 and ESC sequences
  *   csi.c      CSI sequences; sgr.c the one that colours; mode.c those that set modes
- *   string.c   OSC and DCS
+ *   string.c   OSC and DCS; colours.c those that ask for and set colours
  *
  * The cursor's column may be `cols`: the last column was printed and the wrap is pending. */
 #ifndef ZW_UI_PANE_VT_INT_H
@@ -141,6 +141,7 @@ struct pane_vt {
 	struct pane_vt_cell pen;	 /* cp and half are 0 */
 	uint8_t charset[4];		 /* G0 to G3, enum pane_vt_charset */
 	uint8_t gl;			 /* which of them is in use */
+	uint8_t single_shift;		 /* SS2, SS3: 2 or 3 for the next character; 0 = none */
 	uint32_t modes;
 	uint8_t cursor_shape;
 	uint8_t modify_other_keys;
@@ -158,6 +159,10 @@ struct pane_vt {
 
 	uint8_t dirty[PANE_ROWS_MAX];
 	bool all_dirty;
+
+	/* What the child changed of the colours: PANE_COLOUR_RGB | 0xrrggbb, 0 = as it was. */
+	uint32_t palette[256], special[3]; /* the latter: foreground, background, cursor */
+	bool has_colours;		   /* any of them is set */
 
 	struct pane_history history;
 	struct pane_links links;
@@ -247,6 +252,24 @@ static inline void pane_vt_end_cluster(struct pane_vt *vt)
 {
 	vt->cluster.width = 0;
 }
+
+/* -- colours.c ---- */
+
+/** OSC 4 and 104, @rest behind the number. */
+void pane_vt_osc_palette(struct pane_vt *vt, struct zw_span rest, bool by_bel);
+void pane_vt_osc_palette_reset(struct pane_vt *vt, struct zw_span rest);
+/** OSC 10 to 12, and 110 to 112. */
+void pane_vt_osc_special(struct pane_vt *vt, unsigned first, struct zw_span rest, bool by_bel);
+void pane_vt_osc_special_reset(struct pane_vt *vt, unsigned which);
+void pane_vt_colours_reset(struct pane_vt *vt);
+/** Default foreground (0), background (1) or cursor (2) as the child is told it: 0xrrggbb. */
+uint32_t pane_vt_special_rgb(const struct pane_vt *vt, unsigned which);
+/** A colour of a cell with the child's changes; @special 0 or 1 says which default it has. */
+uint32_t pane_vt_shown_colour(const struct pane_vt *vt, uint32_t colour, unsigned special);
+/** The field before the next semicolon; *rest moves behind it, to .p == NULL at the end. */
+struct zw_span pane_vt_field(struct zw_span *rest);
+/** A decimal number up to @max. */
+bool pane_vt_number(struct zw_span s, uint64_t max, unsigned *ret);
 
 /* -- control.c, csi.c, sgr.c, mode.c, string.c ---- */
 
