@@ -6,7 +6,7 @@
 #include "src/main/cli.h"
 #include "src/main/start.h"
 
-/** `zwatch AGENT`, `zwatch run`. @st has settings and catalogue. */
+/** `zwatch AGENT`, `zwatch run`. @st has the settings. */
 int cmd_session(struct start *st, const struct cli *cli);
 /** `zwatch demo`. */
 int cmd_demo(const struct cli *cli);

@@ -136,13 +136,13 @@ static void check_settings(struct checklist *c, const struct start *st)
 }
 
 /* The warning block of each dangerous socket that settings list. Returns how many. */
-static size_t danger_print(const struct start *st)
+static size_t danger_print(struct start *st)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < st->cfg->n_sockets; i++) {
 		const struct cfg_socket *k = &st->cfg->sockets[i];
-		const struct cfg_class *class = cfg_catalogue_find(st->catalogue, k->path);
+		const struct cfg_class *class = cfg_catalogue_find(start_catalogue(st), k->path);
 		char real[PATH_MAX] = "";
 
 		if (!cfg_danger_class(class))

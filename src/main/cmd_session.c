@@ -124,7 +124,7 @@ static void agree(struct start *st, const char *path)
 static int danger_one(struct start *st, const struct cfg_socket *k, bool has_terminal,
 		      bool has_flag, bool *ret_opened)
 {
-	const struct cfg_class *c = cfg_catalogue_find(st->catalogue, k->path);
+	const struct cfg_class *c = cfg_catalogue_find(start_catalogue(st), k->path);
 	char real[PATH_MAX] = "";
 
 	if (!cfg_danger_class(c))
@@ -261,6 +261,11 @@ static void face_config(struct dash *d, const struct start *st, const struct cli
 	};
 }
 
+static const struct cfg_catalogue *catalogue_get(void *arg)
+{
+	return start_catalogue(arg);
+}
+
 static int session_run(struct start *st, const struct cli *cli, enum face face, bool is_dangerous,
 		       const char *name, int log_fd)
 {
@@ -276,7 +281,8 @@ static int session_run(struct start *st, const struct cli *cli, enum face face, 
 		.project = st->cfg->project_dir,
 		.home = st->places.home,
 		.plan = &st->plan,
-		.catalogue = st->catalogue,
+		.catalogue = catalogue_get,
+		.catalogue_arg = st,
 		.rules = st->cfg->rules,
 		.n_rules = st->cfg->n_rules,
 		.mode = st->cfg->mode,

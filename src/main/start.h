@@ -15,7 +15,7 @@ struct start {
 	struct cfg_places places;
 	struct cfg *cfg;
 	struct cfg_report report;
-	struct cfg_catalogue *catalogue;
+	struct cfg_catalogue *catalogue; /* NULL until start_catalogue() */
 	struct cfg_agent *agent; /* NULL until start_agent() */
 	char **env;		 /* of the agent, NULL at the end */
 	size_t n_env;
@@ -33,10 +33,13 @@ void start_init(struct start *st);
 void start_fini(struct start *st);
 
 /**
- * Reads settings and catalogue and applies the options. Findings stand in st->report.
+ * Reads the settings and applies the options. Findings stand in st->report.
  * Returns 0 or ZW_E_CONFIG (an error is among them), -errno
  */
 int start_config(struct start *st, const struct cli *cli);
+
+/** The catalogue for this user, read at the first call; borrowed. */
+const struct cfg_catalogue *start_catalogue(struct start *st);
 
 /** Prints the report's findings to @fd, errors always, notes when @with_notes. */
 void start_print_report(const struct start *st, int fd, bool with_notes);

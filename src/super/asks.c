@@ -68,7 +68,7 @@ static void set_answers(struct mdl_ask *a, const struct zw_msg_ask *m)
 static void fill_socket(struct sup *s, struct mdl_ask *a, const struct zw_msg_ask *m)
 {
 	zw_autofree char *name = zw_span_dup(m->class_name);
-	const struct cfg_class *c = cfg_catalogue_class(s->config->catalogue, name);
+	const struct cfg_class *c = cfg_catalogue_class(sup_catalogue(s), name);
 	zw_autofree char *target = zw_span_dup(m->target);
 	zw_autofree char *wants = zw_xasprintf("wants to %s", c->wants);
 

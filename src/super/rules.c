@@ -4,6 +4,11 @@
 #include "src/feed/feed.h"
 #include "src/super/super_i.h"
 
+const struct cfg_catalogue *sup_catalogue(struct sup *s)
+{
+	return s->config->catalogue(s->config->catalogue_arg);
+}
+
 static void catalogue_send(const struct cfg_catalogue *cat, struct zw_chan *chan)
 {
 	for (size_t i = 0; i < cat->n_classes; i++) {
@@ -31,7 +36,7 @@ void sup_policy_send(struct sup *s, struct sup_helper *h)
 	zw_chan_cork(h->chan, true);
 	zw_send(h->chan, pol_begin, .generation = s->generation, .mode = (uint8_t)s->model.mode);
 	if (h->role == ROLE_BROKER)
-		catalogue_send(s->config->catalogue, h->chan);
+		catalogue_send(sup_catalogue(s), h->chan);
 	for (size_t i = 0; i < s->config->n_rules; i++)
 		feed_send_rule(h->chan, &s->config->rules[i]);
 	TAILQ_FOREACH (r, &s->answers, link)

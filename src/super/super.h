@@ -31,7 +31,9 @@ struct sup_config {
 	const char *agent;	    /* name for screen and record: "claude", "bash" */
 	const char *project, *home; /* absolute */
 	struct sb_plan *plan;
-	const struct cfg_catalogue *catalogue;
+	/* The catalogue of sockets, read when it is first asked for: while bwrap works. Never NULL. */
+	const struct cfg_catalogue *(*catalogue)(void *arg);
+	void *catalogue_arg;
 	const struct pol_rule *rules;
 	size_t n_rules;
 	enum pol_mode mode;

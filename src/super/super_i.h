@@ -116,6 +116,7 @@ void sup_on_res_answer(struct sup *s, const struct zw_msg_res_answer *m);
 void sup_proxy_dead(struct sup *s);
 
 /* rules.c */
+const struct cfg_catalogue *sup_catalogue(struct sup *s);
 /** Sends the whole policy to a helper that decides. */
 void sup_policy_send(struct sup *s, struct sup_helper *h);
 /** Adds the rule of an answer (kind, action, pattern, program, reason; strings are copied), and
