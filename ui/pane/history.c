@@ -42,9 +42,9 @@ static const uint8_t *get_n(const uint8_t *p, uint32_t *ret, unsigned n_bytes)
 
 static bool same_look(const struct pane_vt_cell *a, const struct pane_vt_cell *b)
 {
-	return a->fg == b->fg && a->bg == b->bg && a->ul_colour == b->ul_colour &&
-	       ((a->attrs ^ b->attrs) & LOOK_ATTRS) == 0 && a->underline == b->underline &&
-	       a->link == b->link;
+	/* All behind the first word at once; a cluster only ends a run early. */
+	return memcmp(&a->fg, &b->fg, sizeof(*a) - offsetof(struct pane_vt_cell, fg)) == 0 &&
+	       a->underline == b->underline;
 }
 
 static uint8_t *put_look(uint8_t *p, const struct pane_vt_cell *c)

@@ -183,10 +183,16 @@ static void print_run(struct pane_vt *vt, const uint8_t *text, size_t len)
 		if (n > len)
 			n = len;
 		pane_vt_cut(vt, vt->y, vt->x, vt->x + (unsigned)n);
-		for (size_t i = 0; i < n; i++) {
-			pen.cp = text[i];
-			c[i] = pen;
-		}
+		/* Field by field: a copy of `pen` with a changed first word would wait for its own
+		 * store each time. */
+		for (size_t i = 0; i < n; i++)
+			c[i] = (struct pane_vt_cell){.cp = text[i],
+						     .underline = pen.underline,
+						     .fg = pen.fg,
+						     .bg = pen.bg,
+						     .ul_colour = pen.ul_colour,
+						     .attrs = pen.attrs,
+						     .link = pen.link};
 		vt->x += (unsigned)n;
 		if (vt->x > row->used)
 			row->used = vt->x;
