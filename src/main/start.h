@@ -16,8 +16,8 @@ struct start {
 	struct cfg *cfg;
 	struct cfg_report report;
 	struct cfg_catalogue *catalogue; /* NULL until start_catalogue() */
-	struct cfg_agent *agent; /* NULL until start_agent() */
-	char **env;		 /* of the agent, NULL at the end */
+	struct cfg_agent *agent;	 /* NULL until start_agent() */
+	char **env;			 /* of the agent, NULL at the end */
 	size_t n_env;
 	char **argv; /* borrowed strings in an owned list */
 	char *bwrap, *init;
