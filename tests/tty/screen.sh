@@ -77,6 +77,7 @@ if command -v htop >/dev/null; then
 	tt_resize 80 24
 	tt_wait 'F10'
 	tt_resize 100 30
+	tt_wait '^.{100}$' # tmux tells of a new size only after a while
 	tt_keys q
 	tt_wait 'ready>'
 fi
