@@ -47,7 +47,7 @@ int aud_json_session(struct zw_buf *out, const struct aud_session *s);
 /** One event as a line of the table, no line end. Returns 0 or ZW_E_TOOBIG. */
 int aud_line_event(struct zw_buf *out, const struct aud_event *e, const struct aud_print *p);
 
-/** What an event is about, escaped: "registry.npmjs.org:443", "/run/docker.sock", a text. */
+/** What an event is about, escaped: "registry.pkgs.test:443", "/run/docker.sock", a text. */
 void aud_event_what(const struct aud_event *e, char *dst, size_t size);
 /** Who did it, escaped: "docker(4711)", or "-". */
 void aud_event_who(const struct aud_event *e, char *dst, size_t size);

@@ -134,7 +134,7 @@ static inline union zw_msg_any a_conn(uint64_t seq, unsigned phase, unsigned did
 						  (int64_t)(seq & 0xffffff) * 1000 + phase,
 					  .did = (uint8_t)did,
 					  .via = ZW_VIA_CONNECT,
-					  .host = zw_span("registry.npmjs.org"),
+					  .host = zw_span("registry.pkgs.test"),
 					  .port = 443,
 					  .by = ZW_BY_RULE,
 					  .rule = 7,

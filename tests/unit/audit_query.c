@@ -361,7 +361,7 @@ static void test_json__members_as_documented(void **state)
 		"'count':1},e[0]\n"
 		"n=e[1]\n"
 		"assert (n['host'],n['port'],n['via'],n['up'],n['down'],n['rule'],n['end'])=="
-		"('registry.npmjs.org',443,'connect',1234,860160,7,'closed by client')\n"
+		"('registry.pkgs.test',443,'connect',1234,860160,7,'closed by client')\n"
 		"assert n['closed']>n['opened'] and 'address' not in n\n"
 		"assert e[2]['text']=='docker wants\\nroot' and e[2]['scope']=='once'\n"
 		"assert e[3]=={'schema':1,'id':4,'session':1,'time':'2026-11-30T12:43:10.118233Z',"
@@ -433,13 +433,13 @@ static void test_log__table(void **state)
 		      "            BY                 UP    DOWN  NOTE\n"
 		      "    1  12:43:10  DENY   unix      /run/docker.sock                    "
 		      "docker(4711)      you                 -       -  after 41s, note sent\n"
-		      "    2  12:43:10  allow  net       registry.npmjs.org:443              "
+		      "    2  12:43:10  allow  net       registry.pkgs.test:443              "
 		      "node(4760)        rule 7           1.2K    860K  closed by client\n"
 		      "    3  12:43:10  DENY   question  /run/docker.sock                    "
 		      "docker(4711)      you, once           -       -  after 41s\n"
 		      "    4  12:43:10  -      mode      guard -> strict                     -     "
 		      "            -                   -       -  -\n"
-		      "    5  12:43:10  DENY   dns       registry.npmjs.org:443              "
+		      "    5  12:43:10  DENY   dns       registry.pkgs.test:443              "
 		      "node(4760)        rule 7              -       -  -\n");
 	aud_query_free(q);
 }

@@ -185,7 +185,7 @@ static void test_connection__phases_are_one_row(void **state)
 		     " || '|' || up_b || '|' || down_b || '|' || end || '|' || closed_us || '|' || "
 		     "n_times"
 		     " FROM connections WHERE seq = 9",
-		     "allow|registry.npmjs.org|443|104.16.3.35|rule|7|1234|860160|closed by client|"
+		     "allow|registry.pkgs.test|443|104.16.3.35|rule|7|1234|860160|closed by client|"
 		     "1796042600000000|1");
 	assert_store(
 		p,
@@ -372,7 +372,7 @@ static void test_private__sums_and_nothing_else(void **state)
 	assert_store(p, "SELECT count(*) FROM tallies", "0");
 	assert_store(p, "SELECT ifnull(argv, 'none') || ifnull(cwd, 'none') FROM sessions",
 		     "nonenone");
-	assert_false(is_in_files(p, "npmjs"));
+	assert_false(is_in_files(p, "pkgs.test"));
 	assert_false(is_in_files(p, "docker"));
 	assert_false(is_in_files(p, "src/shop"));
 }

@@ -88,7 +88,7 @@ static void test_broken__says_so(void **state)
 static void test_walk__sessions_events_event_and_back(void **state)
 {
 	(void)state;
-	record(6, "registry.npmjs.org");
+	record(6, "registry.pkgs.test");
 	record(2, "pypi.org");
 	open_history(30, 100);
 	assert_true(ui_fake_shows(&f, "Sessions  2"));
@@ -96,7 +96,7 @@ static void test_walk__sessions_events_event_and_back(void **state)
 	assert_true(ui_fake_shows(&f, "~/src/shop"));
 	ui_fake_type(&f, "j\r");
 	assert_true(ui_fake_shows(&f, "Session 1  ~/src/shop"));
-	assert_true(ui_fake_shows(&f, "registry.npmjs.org:1005"));
+	assert_true(ui_fake_shows(&f, "registry.pkgs.test:1005"));
 	ui_fake_type(&f, "G\r");
 	assert_true(ui_fake_shows(&f, "/run/docker.sock"));
 	assert_true(ui_fake_shows(&f, "Note       use localhost:5432"));
@@ -113,7 +113,7 @@ static void test_walk__sessions_events_event_and_back(void **state)
 static void test_pages__all_events_are_reached(void **state)
 {
 	(void)state;
-	record(950, "registry.npmjs.org");
+	record(950, "registry.pkgs.test");
 	open_history(24, 80);
 	ui_fake_type(&f, "\r");
 	for (int i = 0; i < 60; i++)
@@ -121,7 +121,7 @@ static void test_pages__all_events_are_reached(void **state)
 	assert_true(ui_fake_shows(&f, ">")); /* one is selected */
 	assert_true(ui_fake_shows(&f, "/run/docker.sock"));
 	ui_fake_type(&f, "g");
-	assert_true(ui_fake_shows(&f, "registry.npmjs.org:1950"));
+	assert_true(ui_fake_shows(&f, "registry.pkgs.test:1950"));
 	ui_fake_type(&f, "G");
 	assert_true(ui_fake_shows(&f, "/run/docker.sock"));
 }
@@ -143,7 +143,7 @@ static void test_Z117_hostile__shown_escaped(void **state)
 static void test_sizes__every_level(void **state)
 {
 	(void)state;
-	record(30, "registry.npmjs.org");
+	record(30, "registry.pkgs.test");
 	open_history(30, 100);
 	for (int level = 0; level < 3; level++) {
 		for (int rows = 1; rows < 60; rows += 3)
