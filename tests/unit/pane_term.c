@@ -12,6 +12,7 @@
  *   LOOK n                   the view goes n lines back; LOOK 0 is live
  *   VIEW back history        where it stands now
  *   SEEN y "text"            as ROW, of the frame's rows
+ *   CLEAN, DIRTY 0|1         takes a frame; whether there is something for the next
  *   FIND up|down line col "needle" and FOUND line col line col, or NOTFOUND
  *   TEXT chars|lines line col line col "text"   what is copied
  *   LINK line col "target"   "" = none
@@ -47,6 +48,8 @@ struct bed {
 	bool is_found; /* by the last FIND */
 	struct pane_vt_place found, found_end;
 };
+
+static struct pane_grid grid;
 
 static void event_add(struct bed *b, char *take_text)
 {
@@ -279,6 +282,10 @@ static bool do_lookback(struct bed *b, const char *verb, const char *rest)
 		do_view(b, verb, rest);
 	else if (strcmp(verb, "SEEN") == 0)
 		do_row(b, rest, true);
+	else if (strcmp(verb, "CLEAN") == 0)
+		pane_vt_publish(b->vt, &grid);
+	else if (strcmp(verb, "DIRTY") == 0)
+		assert_int_equal(pane_vt_is_dirty(b->vt), strtol(rest, NULL, 10));
 	else if (strcmp(verb, "FIND") == 0)
 		do_find(b, rest);
 	else if (strcmp(verb, "FOUND") == 0)

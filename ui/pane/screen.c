@@ -143,6 +143,11 @@ void pane_vt_keep_row(struct pane_vt *vt, unsigned y)
 
 	if (vt->history.max_n == 0)
 		return;
+	/* In a view that stands still: a change of the row is no longer seen by its mark, and rows
+	 * below the margin get other numbers. */
+	if (vt->view_top != PANE_VT_LIVE && pane_vt_screen_top(vt) < vt->view_top + vt->rows &&
+	    (vt->dirty[y] != 0 || vt->scr->bottom < vt->rows - 1))
+		vt->all_dirty = true;
 	pane_history_push(&vt->history, pane_pack(vt->scr->row[y], vt->cols));
 	if (vt->view_top < vt->history.base && base != vt->history.base)
 		vt->all_dirty = true; /* what a user looks at was dropped */
