@@ -146,6 +146,9 @@ static void env_add(struct maker *m, unsigned index, const char *name, const cha
 
 	if (name[0] == '\0' || strlen(name) > GLOB_MAX)
 		return;
+	/* As a pattern it would mean other sockets too, and could take them out of their class. */
+	if (strpbrk(name, "*?") != NULL)
+		return;
 	if (!is_abstract && (name[0] != '/' || cfg_path_expand(m->places, "/", name, &path) < 0))
 		return;
 	zw_autofree char *owned = path, *glob = quote(is_abstract ? name + 1 : path);

@@ -19,19 +19,17 @@ static const struct cfg_places places = {
 	"\", \"title\": \"t\", \"brief\": \"b\", \"allow\": \"a\", \"word\": \"w\", " \
 	"\"risk\": \"" risk "\"" rest "}"
 
+/* clang-format off */
 static const char small[] =
-	"{\"classes\": [" CLASS("zwatch", "CRITICAL", ", \"treat\": \"refuse\", \"paths\": [\"$R/zwatch/**\"]") "," CLASS(
-		"docker", "CRITICAL",
-		", \"paths\": [\"/run/docker.sock\"], \"environment\": {\"A\": "
-		"\"url\"}") "," CLASS("middle", "HIGH",
-				      ", \"environment\": {\"B\": \"path\", \"C\": "
-				      "\"comma\", \"D\": \"colon\", "
-				      "\"E\": \"dbus\", \"F\": \"display\", \"G\": "
-				      "\"session\", \"H\": \"wayland\", "
-				      "\"I\": \"under:/x-*/*\"}") "," CLASS("unknow"
-									    "n",
-									    "low", "") "]"
-										       "}";
+	"{\"classes\": ["
+	CLASS("zwatch", "CRITICAL", ", \"treat\": \"refuse\", \"paths\": [\"$R/zwatch/**\"]") ","
+	CLASS("docker", "CRITICAL", ", \"paths\": [\"/run/docker.sock\"], \"environment\": {\"A\": \"url\"}") ","
+	CLASS("middle", "HIGH", ", \"environment\": {\"B\": \"path\", \"C\": \"comma\", \"D\": \"colon\", "
+	      "\"E\": \"dbus\", \"F\": \"display\", \"G\": \"session\", \"H\": \"wayland\", "
+	      "\"I\": \"under:/x-*/*\"}") ","
+	CLASS("unknown", "low", "")
+	"]}";
+/* clang-format on */
 
 static void read_environment(char *text)
 {
