@@ -6,14 +6,17 @@
 command -v npm >/dev/null || skip "npm is missing"
 agents=$ZW_BUILD/../agents
 version=2.1.332 # fixed: what it asks a new user changes from week to week
-if [ ! -x "$agents/node_modules/.bin/claude" ]; then
-	mkdir -p "$agents"
-	(cd "$agents" && HOME=$W/npm npm install --silent --no-fund --no-audit --prefix . "@anthropic-ai/claude-code@$version" node@22 &&
-		{ npm install-scripts approve @anthropic-ai/claude-code node || true; } && npm rebuild) >"$W/npm.log" 2>&1 ||
-		skip "Claude Code could not be installed: $(tail -n 1 "$W/npm.log")"
-fi
 export PATH=$agents/node_modules/.bin:$PATH
-claude --version >/dev/null 2>&1 || skip "Claude Code does not start on this machine"
+works() { [ -x "$agents/node_modules/.bin/claude" ] && claude --version; }
+fetch() { npm install --silent --no-fund --no-audit --prefix . "@anthropic-ai/claude-code@$version" node@22; }
+# Newer npm runs no install script that was not agreed to.
+agree_scripts() { npm install-scripts approve @anthropic-ai/claude-code node || true; npm rebuild; }
+if ! works >/dev/null 2>&1; then
+	mkdir -p "$agents"
+	(export HOME=$W/npm && cd "$agents" && { fetch || fetch; } && { works || agree_scripts; }) >"$W/npm.log" 2>&1 ||
+		skip "Claude Code could not be installed: $(tail -n 5 "$W/npm.log")"
+	works >/dev/null 2>&1 || skip "Claude Code does not start on this machine"
+fi
 
 port=$((18200 + $$ % 1000))
 PORT=$port LOG=$W/api.log node "$ZW_SRC/tests/support/fake_api.js" >/dev/null 2>&1 &
