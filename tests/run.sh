@@ -53,6 +53,8 @@ as_unprivileged() {
 	else
 		tar --exclude=./build -cf - . | tar -C "$home/zwatch" -xf -
 	fi
+	mkdir -p "$home/zwatch/build"
+	[ ! -d build/npm ] || cp -a build/npm "$home/zwatch/build/"
 	chown -R "$user:" "$home/zwatch"
 	runuser -l "$user" -c "cd zwatch && CI=${CI:-} ZW_MUST_WORK=${ZW_MUST_WORK:-} bash tests/run.sh --here debug" ||
 		failed="$failed debug($user)"
@@ -76,6 +78,7 @@ case ${1:-} in
 esac
 
 install_packages
+tests/support/npm.sh "$PWD/build/npm" || echo "tests: what comes from npm could not be had" >&2
 if [ "$(id -u)" -eq 0 ]; then
 	as_unprivileged
 else

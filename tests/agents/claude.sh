@@ -3,20 +3,9 @@
 # docker.sock, the question comes, and the answer reaches the tool.
 . "${ZW_SRC:?}/tests/support/lib.sh"
 . "${ZW_SRC:?}/tests/support/tmux.sh"
-command -v npm >/dev/null || skip "npm is missing"
-agents=$ZW_BUILD/../agents
-version=2.1.332 # fixed: what it asks a new user changes from week to week
+agents=$(cd "$ZW_BUILD/.." && pwd)/npm
+log=$(HOME=$W/npm "$ZW_SRC/tests/support/npm.sh" "$agents" 2>&1) || skip "Claude Code could not be installed: $log"
 export PATH=$agents/node_modules/.bin:$PATH
-works() { [ -x "$agents/node_modules/.bin/claude" ] && claude --version; }
-fetch() { npm install --silent --no-fund --no-audit --prefix . "@anthropic-ai/claude-code@$version" node@22; }
-# Newer npm runs no install script that was not agreed to.
-agree_scripts() { npm install-scripts approve @anthropic-ai/claude-code node || true; npm rebuild; }
-if ! works >/dev/null 2>&1; then
-	mkdir -p "$agents"
-	(export HOME=$W/npm && cd "$agents" && { fetch || fetch; } && { works || agree_scripts; }) >"$W/npm.log" 2>&1 ||
-		skip "Claude Code could not be installed: $(tail -n 5 "$W/npm.log")"
-	works >/dev/null 2>&1 || skip "Claude Code does not start on this machine"
-fi
 
 port=$((18200 + $$ % 1000))
 PORT=$port LOG=$W/api.log node "$ZW_SRC/tests/support/fake_api.js" >/dev/null 2>&1 &

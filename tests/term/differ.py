@@ -40,7 +40,6 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.environ.get("ZW_BUILD", "build/debug")
-PACKAGES = ["@xterm/headless@6.0.0", "@xterm/addon-unicode-graphemes@0.4.0"]
 ROWS, COLS = 10, 30
 EMOJI = ["\U0001f389", "\U0001f469\u200d\U0001f469\u200d\U0001f467", "\U0001f44d\U0001f3fd", "\u2764\ufe0f",
          "\U0001f1e9\U0001f1ea", "\u26a0\ufe0f", "1\ufe0f\u20e3", "\u231a", "\U0001f9d1\u200d\U0001f4bb"]
@@ -50,18 +49,11 @@ NARROW = list("\u00e9\u2500\u2502\u2588\u2714\u03b1\u0416\u2192\u2026") + ["e\u0
 
 def install():
     """The folder whose node_modules holds the oracle, or None."""
-    root = os.path.join(BUILD, "node")
-    if os.environ.get("ZW_NODE_ROOT"):
-        return os.environ["ZW_NODE_ROOT"]
-    if shutil.which("node") is None or shutil.which("npm") is None:
+    root = os.path.abspath(os.path.join(BUILD, "..", "npm"))
+    if shutil.which("node") is None:
         return None
-    if not os.path.isdir(os.path.join(root, "node_modules", "@xterm", "headless")):
-        os.makedirs(root, exist_ok=True)
-        done = subprocess.run(["npm", "install", "--prefix", root, "--no-audit", "--no-fund", *PACKAGES],
-                              capture_output=True, timeout=120, check=False)
-        if done.returncode != 0:
-            return None
-    return os.path.abspath(root)
+    done = subprocess.run([os.path.join(HERE, "..", "support", "npm.sh"), root], check=False)
+    return root if done.returncode == 0 else None
 
 
 class Stream:
