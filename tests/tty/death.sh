@@ -6,8 +6,8 @@
 serve_unix "$W/docker.sock"
 export DOCKER_HOST=unix://$W/docker.sock
 
-# pid of a helper of this test's zwatch
-zpid() { pgrep -f "^$zwatch run" | head -n 1; }
+# The zwatch in the window, and one of its helpers, by process number.
+zpid() { pgrep -P "$(tmux -L "$tmux_name" list-panes -t t -F '#{pane_pid}')" -f "^$zwatch run"; }
 child() { pgrep -P "$(zpid)" -f "$1" | head -n 1; }
 
 start() {
@@ -72,7 +72,7 @@ tt_wait 'a\.test'
 start
 z=$(zpid)
 kill -9 "$z"
-gone() { [ -z "$(pgrep -P "$z" 2>/dev/null)" ] && ! pgrep -f "^(sh|curl|bwrap|zwatch).*$W" >/dev/null; }
+gone() { [ -z "$(pgrep -P "$z" 2>/dev/null)" ] && ! pgrep -f "^($zwatch|sh|curl|bwrap|/proc/self/fd).*$W" >/dev/null; }
 wait_until 5 gone && echo "ok: nothing of the sandbox lives on" || { bad "processes live on"; pgrep -af "$W"; }
 same "the store is intact" ok "$(sqlite3 "$HOME/.local/state/zwatch/history.db" 'PRAGMA integrity_check')"
 "$zwatch" run -- true </dev/null
