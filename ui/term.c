@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/term.h"
+#include "ui/ui.h"
 
 #define NCURSES_WIDECHAR 1
 #include <curses.h>
@@ -377,6 +378,20 @@ static bool is_one_of(const char *word, const char *const *list)
 	return false;
 }
 
+int ui_check_terminal(void)
+{
+	const char *name = getenv("TERM");
+	int err;
+
+	if (name == NULL || *name == '\0' || strcmp(name, "dumb") == 0 || strchr(name, '/') != NULL)
+		return ZW_E_UNSUPPORTED;
+	/* An unknown name is not guessed at, whatever colours are promised. */
+	if (setupterm(name, -1, &err) != OK)
+		return ZW_E_UNSUPPORTED;
+	del_curterm(cur_term);
+	return 0;
+}
+
 /* What the environment tells of the terminal. */
 static int look_at_env(struct ui_term *t)
 {
@@ -386,18 +401,14 @@ static int look_at_env(struct ui_term *t)
 					    "xterm-ghostty", "contour", NULL};
 	const char *name = getenv("TERM"), *colour = getenv("COLORTERM");
 
-	if (name == NULL || *name == '\0' || strcmp(name, "dumb") == 0 || strchr(name, '/') != NULL)
-		return ZW_E_UNSUPPORTED;
+	int r = ui_check_terminal();
+	if (r < 0)
+		return r;
 	t->name = zw_xstrdup(name);
 	t->is_direct = t->has_colour && (is_one_of(name, direct) || zw_ends_with(name, "-direct") ||
 					 (colour != NULL && (strcmp(colour, "truecolor") == 0 ||
 							     strcmp(colour, "24bit") == 0)));
 	t->has_curly = is_one_of(name, curly);
-	/* An unknown name is not guessed at, whatever colours are promised. */
-	int err;
-	if (setupterm(name, -1, &err) != OK)
-		return ZW_E_UNSUPPORTED;
-	del_curterm(cur_term);
 	return 0;
 }
 

@@ -108,6 +108,12 @@ struct ui_frame {
 void ui_pane_size(enum ui_layout layout, int rows, int cols, int *ret_rows, int *ret_cols);
 
 /**
+ * Whether the terminal that TERM names can be used at all; cheap, changes nothing.
+ * Returns  0 or ZW_E_UNSUPPORTED
+ */
+int ui_check_terminal(void);
+
+/**
  * Takes the terminal @tty_fd (read and write, opened by the caller, stays the caller's): raw mode,
  * alternate screen, first frame.
  *

@@ -303,7 +303,11 @@ static int session_run(struct start *st, const struct cli *cli, enum face face, 
 		face_config(&dash, st, cli, face, store, name);
 		int r = dash_init(&dash);
 		if (r < 0) {
-			dprintf(2, "zwatch: the terminal cannot be opened: %s\n", zw_strerror(r));
+			dprintf(2,
+				"zwatch: the dashboard cannot use this terminal: %s\n"
+				"        fix: set TERM to what the terminal is, or start with --ui "
+				"none\n",
+				zw_strerror(r));
 			dash_fini(&dash);
 			return ZW_EXIT_INTERNAL;
 		}

@@ -256,6 +256,10 @@ int dash_init(struct dash *d)
 	d->ui = NULL;
 	d->grid = NULL;
 	d->grid_fd = d->tty_fd = -1;
+	/* Before anything starts: the screen itself is taken when the agent already runs. */
+	int r = ui_check_terminal();
+	if (r < 0)
+		return r;
 	/* Opened anew: O_NONBLOCK on the inherited descriptor would reach the shell behind it. */
 	if (ttyname_r(STDIN_FILENO, name, sizeof(name)) != 0)
 		return -ENOTTY;

@@ -293,10 +293,11 @@ static void on_bwrap_started(void *arg)
 		return;
 	}
 	sup_policy_send(s, &s->broker);
-	s->is_prepared = face_open(s) == 0;
+	s->is_prepared = true;
 }
 
-/* What nobody inside waits for: a grant waits for the store by itself, output for the pane. */
+/* What nobody inside waits for: a grant waits for the store by itself, output for pane and screen. A
+ * session that cannot have one of them is over before it could ask for anything. */
 static int start_rest(struct sup *s)
 {
 	int r = audit_start(s);
@@ -306,7 +307,7 @@ static int start_rest(struct sup *s)
 	if (s->face != NULL)
 		sup_pane_start(s);
 	sup_net_start(s);
-	return 0;
+	return face_open(s);
 }
 
 static int start(struct sup *s)
