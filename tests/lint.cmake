@@ -9,3 +9,8 @@ endif()
 if(NOT ZW_SANITIZE)
 	zw_script(lint.format lint lint/format.sh)
 endif()
+# Every header compiles by itself.
+if(CMAKE_VERIFY_INTERFACE_HEADER_SETS)
+	add_test(NAME lint.headers COMMAND ${CMAKE_COMMAND} --build ${CMAKE_BINARY_DIR} --target all_verify_interface_header_sets)
+	set_tests_properties(lint.headers PROPERTIES LABELS lint TIMEOUT 300)
+endif()
