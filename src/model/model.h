@@ -59,7 +59,8 @@ struct mdl_sock {
 	enum pol_risk risk;
 	char *target, *asked, *class_name, *reason;
 	uint32_t rule;
-	uint32_t n_times;
+	uint32_t n_times;  /* of all events of this line */
+	uint32_t n_newest; /* of the event with this id */
 	uint64_t up_b, down_b;
 	int64_t t_us;
 	struct mdl_proc proc;

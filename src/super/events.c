@@ -72,6 +72,21 @@ static bool is_self_test(const struct sup *s, const struct zw_msg_sock_event *m)
 		      strlen("zwatch-init")) == 0;
 }
 
+/* Tries that this event adds to its line. A storm comes as one event whose total grows; a line shows
+ * several of them, and only the total of the newest is known. */
+static uint32_t sock_more(struct mdl_sock *k, bool is_new, const struct zw_msg_sock_event *m,
+			  uint64_t seq)
+{
+	bool is_newest = !is_new && k->id == seq;
+	uint32_t known = is_newest ? k->n_newest : 0;
+
+	if (!is_newest && m->phase > 0)
+		return 0;
+	k->id = seq;
+	k->n_newest = m->n_times;
+	return m->n_times > known ? m->n_times - known : 0;
+}
+
 void sup_on_sock_event(struct sup *s, struct sup_helper *h, const struct zw_msg_sock_event *m)
 {
 	struct zw_msg_sock_event out = *m;
@@ -85,11 +100,9 @@ void sup_on_sock_event(struct sup *s, struct sup_helper *h, const struct zw_msg_
 	else if (m->want_commit)
 		refuse_commit(h, m->seq);
 	struct mdl_sock *k = mdl_sock_get(&s->model, m->target, m->pid, m->did, &is_new);
-	uint32_t before = is_new || k->id != out.seq ? 0 : k->n_times;
-	if (m->phase == 0)
-		count(&s->model, m->did, m->n_times > before ? m->n_times - before : 0);
-	k->n_times = k->id == out.seq || is_new ? m->n_times : k->n_times + m->n_times;
-	k->id = out.seq;
+	uint32_t more = sock_more(k, is_new, m, out.seq);
+	count(&s->model, m->did, more);
+	k->n_times += more;
 	k->op = m->op;
 	k->by = m->by;
 	k->rule = m->rule;
@@ -110,8 +123,8 @@ static void conn_show(struct sup *s, const struct zw_msg_conn_event *m, uint64_t
 	struct mdl_conn *c = mdl_conn_get(&s->model, id, &is_new);
 	bool was_live = !is_new && c->closed_us == 0;
 
+	count(&s->model, m->did, m->n_times > c->n_times ? m->n_times - c->n_times : 0);
 	if (m->phase == 0) {
-		count(&s->model, m->did, m->n_times > c->n_times ? m->n_times - c->n_times : 0);
 		c->opened_us = m->t_us;
 		mdl_proc_set(&s->model, &c->proc, m->pid, m->exe, m->argv, m->cwd, m->chain);
 	}

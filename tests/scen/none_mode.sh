@@ -67,4 +67,14 @@ except OSError as e:
 P
 same "nothing there" ENOENT "$(cat "$W/out")"
 has "nothing there is on record" '"did": ?"fail".*nothing.sock|nothing.sock.*"did": ?"fail"' "$("$zwatch" log last --json | tr -d '\n')"
+# a storm is counted in full, on the exit line and on record
+storm='import socket, sys
+for i in range(50):
+    s = socket.socket(socket.AF_UNIX)
+    try:
+        s.connect(sys.argv[1])
+    except OSError:
+        pass'
+has "a storm on the exit line" 'refused 50,' "$("$zwatch" -v run -- python3 -c "$storm" "$W/docker.sock" 2>&1 </dev/null)"
+has "a storm on record" '"count":50\b' "$("$zwatch" log last --json)"
 exit 0
