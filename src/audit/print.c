@@ -211,10 +211,13 @@ static void json_chain(struct aud_json *j, const struct aud_event *e)
 	aud_json_begin(j, "chain", '[');
 	for (size_t i = 0; i < e->chain.len;) {
 		const char *p = e->chain.p + i;
-		size_t n = strnlen(p, e->chain.len - i);
+		size_t n = strnlen(p, e->chain.len - i), n_digits = 0;
 		uint64_t pid = 0;
 
-		if (zw_parse_u64(p, strspn(p, "0123456789"), UINT32_MAX, &pid) == 0)
+		/* The last item need not end in a NUL: strspn() would read on. */
+		while (n_digits < n && p[n_digits] >= '0' && p[n_digits] <= '9')
+			n_digits++;
+		if (zw_parse_u64(p, n_digits, UINT32_MAX, &pid) == 0)
 			aud_json_int(j, NULL, (int64_t)pid);
 		i += n + 1;
 	}

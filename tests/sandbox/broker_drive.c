@@ -133,7 +133,7 @@ static int agent_backlog(struct rig *r)
 	for (int i = 0; i < 50; i++)
 		if (rig_connect(other, SOCK_STREAM) < 0)
 			return -3;
-	if (zw_mono_ms() - start_ms > 1000)
+	if (zw_mono_ms() - start_ms > 5000)
 		return -4;
 	pthread_create(&thread, NULL, accept_later, NULL);
 	int status;

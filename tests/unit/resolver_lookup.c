@@ -174,7 +174,7 @@ static void test_lookup__silent_server_gets_company(void **state)
 	assert_int_equal(n_answers, 0);
 	run(200);
 	assert_int_equal(last_status, ZW_RES_STATUS_OK);
-	assert_true(zw_mono_ms() - t0 < 1000);
+	assert_true(zw_mono_ms() - t0 < 2500);
 	res_lookup_start(l, 2, "b.example");
 	run(30);
 	assert_int_equal(n_answers, 2);

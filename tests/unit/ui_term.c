@@ -509,7 +509,7 @@ static void test_stuck__a_terminal_that_does_not_read(void **state)
 		if (zw_mono_ms() - begin > worst)
 			worst = zw_mono_ms() - begin;
 	}
-	assert_in_range(worst, 0, 200);
+	assert_in_range(worst, 0, 2000);
 	assert_true(r.n_frames_done < 10); /* frames are not even copied */
 	zev_io_set(r.io, ZEV_READ);
 	run_ms(200);
