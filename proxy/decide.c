@@ -44,6 +44,12 @@ static bool is_loopback(const struct pol_host *host)
 	       memcmp(host->addr.b, zero, sizeof(zero)) == 0;
 }
 
+/* A rule names it, or it is a resolver that everybody knows: no mode and no port opens it. */
+static bool is_denied_by_name(const struct pol_decision *d)
+{
+	return d->verdict == POL_DENY && (d->by == ZW_BY_RULE || d->by == ZW_BY_CATALOGUE);
+}
+
 void px_decide(const struct policy *p, const struct px_ports *local_ports,
 	       const struct pol_host *host, uint16_t port, bool is_host_local, const char *program,
 	       struct px_decision *ret)
@@ -59,7 +65,7 @@ void px_decide(const struct policy *p, const struct px_ports *local_ports,
 		return;
 	}
 	pol_decide_site(p, host, port, program, &ret->d);
-	if (ret->d.verdict == POL_DENY && ret->d.by == ZW_BY_RULE)
+	if (is_denied_by_name(&ret->d))
 		return;
 	if (is_host_local || is_loopback(host)) {
 		ret->way = PX_WAY_HOST;
@@ -124,7 +130,7 @@ bool px_check_cnames(const struct policy *p, const char *cnames, size_t len, uin
 		if (pol_host_parse(cnames + i, strnlen(cnames + i, len - i), &host) < 0)
 			continue;
 		pol_decide_site(p, &host, port, program, &d);
-		if (d.verdict == POL_DENY && d.by == ZW_BY_RULE) {
+		if (is_denied_by_name(&d)) {
 			*ret = d;
 			zw_strlcpy(ret_name, host.name, POL_HOST_MAX + 1);
 			return true;
@@ -142,7 +148,7 @@ static bool name_fits(const struct policy *p, const struct pol_host *named,
 	if (host->addr.family == POL_FAMILY_NONE)
 		return strcmp(named->name, host->name) == 0;
 	pol_decide_site(p, named, port, program, &d);
-	return d.verdict != POL_DENY || d.by != ZW_BY_RULE;
+	return !is_denied_by_name(&d);
 }
 
 const char *px_check_hello(const struct policy *p, const struct px_hello *h,

@@ -160,10 +160,13 @@ static void connected(struct px_dial *d, struct attempt *a)
 		char text[ADDR_TEXT_B];
 
 		pol_addr_format(&d->checked.refused, text, sizeof(text));
-		snprintf(d->reason, sizeof(d->reason),
-			 d->checked.kind == POL_ADDR_PUBLIC ? "dropped %s (%s): denied by a rule"
-							    : "dropped %s (%s): rebinding?",
-			 text, pol_addr_kind_word(d->checked.kind));
+		if (d->checked.kind == POL_ADDR_PUBLIC)
+			snprintf(d->reason, sizeof(d->reason), "dropped %s: denied%s%.150s", text,
+				 d->checked.why.reason[0] != '\0' ? ": " : "",
+				 d->checked.why.reason);
+		else
+			snprintf(d->reason, sizeof(d->reason), "dropped %s (%s): rebinding?", text,
+				 pol_addr_kind_word(d->checked.kind));
 	}
 	finish(d, 0);
 }
@@ -320,7 +323,7 @@ static void refuse_cname(struct px_dial *d, const struct pol_decision *why, cons
 {
 	d->by = why->by;
 	d->rule = why->rule;
-	snprintf(d->reason, sizeof(d->reason), "alias of %.100s, which is denied%s%.100s", name,
+	snprintf(d->reason, sizeof(d->reason), "alias of %.100s, which is denied%s%.120s", name,
 		 why->reason[0] != '\0' ? ": " : "", why->reason);
 	finish(d, ZW_E_DENIED);
 }
@@ -332,10 +335,10 @@ static void refuse_addr(struct px_dial *d)
 
 	d->by = ZW_BY_ADDRESS;
 	pol_addr_format(&d->checked.refused, d->address, sizeof(d->address));
-	if (why->verdict == POL_DENY && why->by == ZW_BY_RULE) {
+	if (why->verdict == POL_DENY && why->by != ZW_BY_ADDRESS) {
 		d->by = why->by;
 		d->rule = why->rule;
-		snprintf(d->reason, sizeof(d->reason), "its address %s is denied%s%.100s",
+		snprintf(d->reason, sizeof(d->reason), "its address %s is denied%s%.150s",
 			 d->address, why->reason[0] != '\0' ? ": " : "", why->reason);
 	} else {
 		/* Whatever its registry calls it, to the user it is not a public one. */

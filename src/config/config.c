@@ -213,6 +213,7 @@ bool cfg_socket_open(struct cfg *cfg, const char *path)
 void cfg_fill(const struct cfg *cfg, struct policy *policy)
 {
 	pol_set_mode(policy, cfg->mode);
+	pol_set_resolvers_blocked(policy, cfg->dns_doh == CFG_DOH_BLOCK);
 	for (size_t i = 0; i < cfg->n_rules; i++) {
 		int code = pol_rule_add(policy, &cfg->rules[i]);
 

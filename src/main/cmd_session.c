@@ -207,6 +207,7 @@ static void net_fill(struct sup_net *net, const struct cfg *c, const char *upstr
 				.header_ms = (uint32_t)c->timeout_header_ms,
 				.tls_hello_ms = (uint32_t)c->timeout_tls_hello_ms,
 				.idle_ms = (uint32_t)c->timeout_idle_ms,
+				.is_resolvers_blocked = c->dns_doh == CFG_DOH_BLOCK,
 				.local_ports = c->local_ports.list,
 				.n_local_ports = c->local_ports.n,
 				.upstreams = upstreams,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "src/policy/resolvers.h"
 #include "src/policy/rules.h"
 
 #include "src/base/mem.h"
@@ -163,6 +164,14 @@ void pol_decide_site(const struct policy *p, const struct pol_host *host, uint16
 	else if (pol_host_is_localhost(host))
 		addr = &loopback;
 	e = find_site(p, host, addr, &w);
+	if (e == NULL && p->is_resolvers_blocked) {
+		const struct pol_resolver *r = pol_resolver_of(host);
+
+		if (r != NULL) {
+			by_other(POL_DENY, ZW_BY_CATALOGUE, r->reason, ret);
+			return;
+		}
+	}
 	if (e == NULL) {
 		w.action = POL_ACTION_ALLOW;
 		e = find_site(p, host, addr, &w);
@@ -206,7 +215,13 @@ void pol_decide_resolved(const struct policy *p, const struct pol_host *host,
 	struct wanted w = {POL_ACTION_DENY, port, program};
 	enum pol_addr_kind kind = pol_addr_classify(addr);
 	const struct pol_entry *e = find_addr_rule(p, addr, &w);
+	const struct pol_resolver *resolver =
+		e == NULL && p->is_resolvers_blocked ? pol_resolver_by_addr(addr) : NULL;
 
+	if (resolver != NULL) {
+		by_other(POL_DENY, ZW_BY_CATALOGUE, resolver->reason, ret);
+		return;
+	}
 	w.action = POL_ACTION_ALLOW;
 	if (e == NULL)
 		e = find_addr_rule(p, addr, &w);

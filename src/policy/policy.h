@@ -6,7 +6,8 @@
  *
  * The order is fixed, first hit wins, and no order of rules can be got wrong:
  *   1. the other end is inside the same sandbox: the caller knows, and does not come here
- *   2. any deny in any layer: deny
+ *   2. any deny in any layer: deny; so is a public resolver, by name or address, where these are
+ *      blocked (by ZW_BY_CATALOGUE)
  *   3. any allow that its layer may give for this risk: allow
  *   4. the mode
  */
@@ -107,6 +108,9 @@ struct policy *pol_new(void);
 void pol_free(struct policy *p);
 void pol_set_mode(struct policy *p, enum pol_mode mode);
 enum pol_mode pol_mode(const struct policy *p);
+/** Whether the public resolvers of src/policy/resolvers.h are denied, whatever allows them
+ * (`network.dns.doh`: block). Off in a new policy. */
+void pol_set_resolvers_blocked(struct policy *p, bool is_blocked);
 
 /**
  * Checks and adds a rule; the strings are copied. A bad pattern is an error here, where a line
@@ -152,7 +156,7 @@ int pol_private_add(struct policy *p, const char *pattern);
 
 /**
  * Decides on an address that a name, allowed by pol_decide_site(), was resolved to. In this order:
- * a deny rule names the address → deny; a public address → allow; an allow rule names it with this
+ * a deny rule names the address → deny; it is a blocked resolver → deny; a public address → allow; an allow rule names it with this
  * port → allow; it is private and `network.allowPrivate` has the name or the address → allow; else
  * deny by ZW_BY_ADDRESS, with a reason. A name in allowPrivate opens POL_ADDR_PRIVATE alone: never
  * loopback, metadata or the like. To be asked for every address, before it is dialled.

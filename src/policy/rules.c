@@ -156,6 +156,11 @@ void pol_set_mode(struct policy *p, enum pol_mode mode)
 	p->mode = mode;
 }
 
+void pol_set_resolvers_blocked(struct policy *p, bool is_blocked)
+{
+	p->is_resolvers_blocked = is_blocked;
+}
+
 enum pol_mode pol_mode(const struct policy *p)
 {
 	return p->mode;

@@ -20,6 +20,7 @@ struct sup;
 struct sup_net {
 	uint32_t max_connections, max_per_host, new_per_second, header_b;
 	uint32_t resolve_ms, connect_ms, header_ms, tls_hello_ms, idle_ms;
+	bool is_resolvers_blocked;   /* by `network.dns.doh` */
 	const uint16_t *local_ports; /* host's loopback services the agent may reach; borrowed */
 	size_t n_local_ports;
 	const char *upstreams;	   /* lines; borrowed */
