@@ -18,6 +18,7 @@
 #include "sandbox/conf.h"
 #include "sandbox/init/proto.h"
 #include "sandbox/landlock.h"
+#include "sandbox/standins.h"
 #include "sandbox/survey.h"
 #include "sandbox/syscalls.h"
 #include "sandbox/vmchild.h"
@@ -284,6 +285,26 @@ static int receive(int ctl, struct received *ret)
 	return -EPROTO;
 }
 
+/** Tells zwatch-init which stand-ins to make; it waits for that. When it is gone already, the reason
+ * comes from elsewhere. */
+static void send_standins(const struct start *s)
+{
+	struct zw_buf paths, b;
+
+	zw_buf_init(&paths, 4 * SB_STANDINS_MAX);
+	zw_buf_init(&b, SB_STANDINS_MAX);
+	if (s->plan->standins)
+		s->plan->standins(s->plan->meanwhile_arg, &paths);
+	if (paths.len > 0)
+		sb_standins_write(&s->layout, (const char *)zw_buf_head(&paths), paths.len, &b);
+	/* A message of no bytes would look like the end. */
+	if (b.len == 0)
+		(void)zw_buf_add(&b, "", 1);
+	(void)send(s->session->ctl, zw_buf_head(&b), b.len, MSG_NOSIGNAL);
+	zw_buf_fini(&paths);
+	zw_buf_fini(&b);
+}
+
 /** Why bwrap ended: its own words, sorted into the causes that have a remedy. */
 static int fail_by_messages(const struct sb_session *s, struct sb_failure *f)
 {
@@ -470,6 +491,7 @@ static int start_run(struct start *s, struct sb_failure *f)
 	zw_close(&s->child_ctl);
 	if (s->plan->meanwhile)
 		s->plan->meanwhile(s->plan->meanwhile_arg);
+	send_standins(s);
 	return wait_ready(s, f);
 }
 

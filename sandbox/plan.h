@@ -62,6 +62,10 @@ struct sb_plan {
 	/* Called by sb_launch() once bwrap runs, to use the time that it takes; NULL = nothing to do. */
 	void (*meanwhile)(void *arg);
 	void *meanwhile_arg;
+
+	/* Appends the paths of host sockets that get a stand-in (sandbox/standins.h), NUL behind each.
+	 * Called behind `meanwhile`, with its argument; NULL = none. */
+	void (*standins)(void *arg, struct zw_buf *ret);
 };
 
 /** How a path looks inside. The first two are wishes, gone after sb_layout_order(). */
@@ -110,6 +114,10 @@ void sb_layout_order(struct sb_layout *l);
 
 /** Whether the agent could make something at @path (canonical). @l is ordered. */
 bool sb_layout_is_writable(const struct sb_layout *l, const char *path);
+
+/** Length of the private folder's path in which @path (canonical) lies with nothing of the host's
+ * between; 0 = none. @l is ordered. */
+size_t sb_layout_fresh_around(const struct sb_layout *l, const char *path);
 
 /** Notes that @path is to be barred; texts are copied. The place is added too: @l must be ordered
  * again. */

@@ -212,9 +212,14 @@ static int kernel_would_refuse(const struct brk_found *f)
 	return S_ISSOCK(f->mode) ? 0 : ECONNREFUSED;
 }
 
+/* As the user would, outside. The walk keeps automounters asleep; with no task of its own it follows
+ * no link of /proc. */
 static int host_open(struct brk_lookout *l, const char *path)
 {
-	return l->sys->open_at(l->root_fd, path, O_PATH, RESOLVE_NO_MAGICLINKS);
+	const struct brk_place at = {.tid = 0, .pidfd = -1, .root_fd = l->root_fd, .cwd_fd = -1};
+	char missing[BRK_PATH_MAX];
+
+	return brk_walk(l->sys, &at, path, missing);
 }
 
 static bool is_same_file(int fd, const struct brk_found *f)
@@ -295,6 +300,28 @@ static int look_on_host(struct brk_lookout *l, const char *path, struct brk_foun
 	return r != 0 ? nowhere(f, r) : judge_pin(l, getpid(), false, f);
 }
 
+/*
+ * A socket file inside that nobody listens on stands for the host's at the same path, if there is
+ * one: zwatch-init makes such stand-ins, and it makes no difference to nothing at all being there.
+ */
+static int look_behind(struct brk_lookout *l, const struct brk_place *at, struct brk_found *f)
+{
+	zw_autofree struct brk_found *host = zw_xmalloc(sizeof(*host));
+	char name[BRK_PATH_MAX];
+
+	if (brk_walk_name(at, f->pin_fd, name) < 0)
+		return 0;
+	brk_found_init(host);
+	int r = look_on_host(l, name, host);
+	if (r < 0 || (host->where == BRK_NOWHERE && host->error == ENOENT)) {
+		brk_found_fini(host);
+		return r;
+	}
+	brk_found_fini(f);
+	*f = *host;
+	return 0;
+}
+
 static int look_up_path(struct brk_lookout *l, const struct brk_place *at, const char *path,
 			struct brk_found *f)
 {
@@ -317,7 +344,10 @@ static int look_up_path(struct brk_lookout *l, const struct brk_place *at, const
 	if (brk_fd_where(fd, f->path, sizeof(f->path)) < 0)
 		zw_strlcpy(f->path, path, sizeof(f->path));
 	r = kernel_would_refuse(f);
-	return r != 0 ? nowhere(f, r) : judge_pin(l, at->tid, true, f);
+	if (r != 0 && !S_ISSOCK(f->mode))
+		return nowhere(f, r);
+	r = r != 0 ? nowhere(f, r) : judge_pin(l, at->tid, true, f);
+	return r == 0 && f->where == BRK_NOWHERE ? look_behind(l, at, f) : r;
 }
 
 static int look_up_abstract(struct brk_lookout *l, const struct brk_addr *a, struct brk_found *f)

@@ -105,11 +105,16 @@ static enum proc_level level_below(struct walk *w, enum proc_level from, const c
 	return PROC_OTHER;
 }
 
-static bool is_proc_fd(int fd)
+static bool is_fs(int fd, long magic)
 {
 	struct statfs fs;
 
-	return fstatfs(fd, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC;
+	return fstatfs(fd, &fs) == 0 && fs.f_type == magic;
+}
+
+static bool is_proc_fd(int fd)
+{
+	return is_fs(fd, PROC_SUPER_MAGIC);
 }
 
 /* The caller's own descriptor. Returns it, or -errno. */
@@ -222,20 +227,30 @@ static int next_name(struct walk *w, char *name, bool *ret_is_last)
 	return (int)len;
 }
 
+int brk_walk_name(const struct brk_place *at, int fd, char *out)
+{
+	char path[BRK_PATH_MAX], root[BRK_PATH_MAX];
+
+	if (brk_fd_where(fd, path, sizeof(path)) < 0 || path[0] != '/' ||
+	    zw_ends_with(path, " (deleted)") || brk_fd_where(at->root_fd, root, sizeof(root)) < 0)
+		return ZW_E_NOT_FOUND;
+	size_t root_len = strcmp(root, "/") == 0 ? 0 : strlen(root);
+	if (strncmp(path, root, root_len) != 0 || (path[root_len] != '/' && path[root_len] != '\0'))
+		return ZW_E_NOT_FOUND;
+	zw_strlcpy(out, path[root_len] == '\0' ? "/" : path + root_len, BRK_PATH_MAX);
+	return 0;
+}
+
 /* Literal path of what is missing below w->dir. */
 static void missing_path(const struct walk *w, const char *name, char *out)
 {
-	char dir[BRK_PATH_MAX], root[BRK_PATH_MAX];
+	char dir[BRK_PATH_MAX];
 	size_t at;
 
 	out[0] = '\0';
-	if (brk_fd_where(w->dir, dir, sizeof(dir)) < 0 || dir[0] != '/' ||
-	    zw_ends_with(dir, " (deleted)") || brk_fd_where(w->at->root_fd, root, sizeof(root)) < 0)
+	if (brk_walk_name(w->at, w->dir, dir) < 0)
 		return;
-	size_t root_len = strcmp(root, "/") == 0 ? 0 : strlen(root);
-	if (strncmp(dir, root, root_len) != 0 || (dir[root_len] != '/' && dir[root_len] != '\0'))
-		return;
-	const char *below = strcmp(dir + root_len, "/") == 0 ? "" : dir + root_len;
+	const char *below = strcmp(dir, "/") == 0 ? "" : dir;
 	at = (size_t)snprintf(out, BRK_PATH_MAX, "%s/%s", below, name);
 	for (const char *p = w->rest; at < BRK_PATH_MAX && *p != '\0';) {
 		p += strspn(p, "/");
@@ -250,11 +265,23 @@ static void missing_path(const struct walk *w, const char *name, char *out)
 		out[0] = '\0';
 }
 
+/*
+ * A name below a folder, nothing followed. In an automounter's folder only what is mounted already is
+ * there: to look for a name would make the host mount it, and wait.
+ */
+static int open_below(struct walk *w, const char *name)
+{
+	if (!is_fs(w->dir, AUTOFS_SUPER_MAGIC))
+		return w->sys->open_at(w->dir, name, O_PATH | O_NOFOLLOW, 0);
+	int fd = w->sys->open_at(w->dir, name, O_PATH | O_NOFOLLOW, RESOLVE_CACHED);
+	return fd == -EAGAIN ? -ENOENT : fd;
+}
+
 /* One component. Returns 0 to go on, 1 with *ret_fd = the end of the path, or -errno. */
 static int step_down(struct walk *w, const char *name, bool is_last, char *ret_missing, int *ret_fd)
 {
 	struct stat st;
-	zw_autoclose int fd = w->sys->open_at(w->dir, name, O_PATH | O_NOFOLLOW, 0);
+	zw_autoclose int fd = open_below(w, name);
 
 	if (fd == -ENOENT)
 		missing_path(w, name, ret_missing);

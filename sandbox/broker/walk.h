@@ -41,4 +41,12 @@ int brk_walk_quick(const struct brk_sys *sys, const struct brk_place *at, const 
 int brk_walk(const struct brk_sys *sys, const struct brk_place *at, const char *path,
 	     char *ret_missing);
 
+/**
+ * Absolute path of what @fd stands for, as the caller sees it; free of links.
+ *
+ * @out     BRK_PATH_MAX bytes
+ * Returns  0, or ZW_E_NOT_FOUND: it was removed, or lies outside the caller's root
+ */
+int brk_walk_name(const struct brk_place *at, int fd, char *out);
+
 #endif

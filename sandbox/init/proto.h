@@ -4,6 +4,7 @@
  * zwatch-init gets one argument, the number of a memfd with `struct sb_conf` and what follows it,
  * and behind it the agent's argv. It speaks over a seqpacket socket, in this order:
  *   HELLO    from pid 1; its pid comes by SCM_CREDENTIALS
+ *   bytes    from zwatch: the stand-ins to make, as sandbox/standins.h writes them; at least one NUL
  *   READY    from the stage that becomes the agent; with the seccomp listener and, if wanted, the
  *            master of its terminal by SCM_RIGHTS
  *   GO       from zwatch
@@ -37,6 +38,9 @@ struct sb_conf {
 _Static_assert(sizeof(struct sb_conf) % 8 == 0, "the filter behind it must be aligned");
 
 enum sb_note_kind { SB_NOTE_HELLO = 1, SB_NOTE_READY, SB_NOTE_GO, SB_NOTE_PASSED, SB_NOTE_FAILED };
+
+/** Bytes of the message with the stand-ins. What does not fit gets none. */
+#define SB_STANDINS_MAX 32768
 
 /** Flags of READY. */
 #define SB_NOTE_WAIT_KILLABLE 1u

@@ -89,11 +89,40 @@ static int hand_over(int ctl, uint32_t flags, const int *fds, size_t n_fds)
 	return sendmsg(ctl, &msg, MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
+/** One stand-in: "dMMMM/PATH" or "sMMMM/PATH". What stands there already is not touched. */
+static void standin_make(char *entry)
+{
+	char *path = strchr(entry, '/');
+	mode_t mode = (mode_t)strtoul(entry + 1, NULL, 8);
+
+	if (!path)
+		return;
+	if (entry[0] == 's')
+		mknod(path, S_IFSOCK | mode, 0);
+	else if (mkdir(path, 0700) == 0)
+		chmod(path, mode);
+}
+
+/* They come when zwatch has read its catalogue, which it does while bwrap works. */
+static void standins_make(int ctl)
+{
+	static char text[SB_STANDINS_MAX + 1];
+	ssize_t len = recv(ctl, text, sizeof(text) - 1, 0);
+
+	if (len <= 0)
+		_exit(125);
+	mode_t mask = umask(0);
+	for (ssize_t i = 0; i < len; i += (ssize_t)strlen(text + i) + 1)
+		standin_make(text + i);
+	umask(mask);
+}
+
 static void setup(const struct init_conf *c, int *ret_master)
 {
 	const struct sb_conf *h = &c->head;
 	int r;
 
+	standins_make(h->ctl);
 	if (chdir(c->cwd) < 0)
 		init_fail(h->ctl, SB_STAGE_CHDIR, errno, c->cwd);
 	setsid();

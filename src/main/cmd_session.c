@@ -273,7 +273,7 @@ static int session_run(struct start *st, const struct cli *cli, enum face face, 
 	zw_autofree char *upstreams = lines_of(&st->cfg->dns_upstreams);
 	zw_autofree char *private_names = lines_of(&st->cfg->allow_private);
 	zw_autofree char *store = cmd_store_path(st);
-	zw_autofree char *runtime = zw_xasprintf("/run/user/%u", (unsigned)st->places.uid);
+	zw_autofree char *runtime = zw_xasprintf("%s/zwatch", st->places.runtime_dir);
 	const char *on_ask = cli_get(cli, CLI_OPT_ON_ASK);
 	struct dash dash = {.grid_fd = -1, .tty_fd = -1};
 	struct sup_result result;

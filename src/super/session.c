@@ -9,6 +9,7 @@
 #include "src/base/io.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
+#include "src/config/standins.h"
 #include "src/super/super_i.h"
 
 #define BROKER_READY_MS 5000
@@ -296,6 +297,11 @@ static void on_bwrap_started(void *arg)
 	s->is_prepared = true;
 }
 
+static void on_standins_wanted(void *arg, struct zw_buf *ret)
+{
+	cfg_standins_find(sup_catalogue(arg), ret);
+}
+
 /* What nobody inside waits for: a grant waits for the store by itself, output for pane and screen. A
  * session that cannot have one of them is over before it could ask for anything. */
 static int start_rest(struct sup *s)
@@ -322,6 +328,7 @@ static int start(struct sup *s)
 	}
 	s->config->plan->meanwhile = on_bwrap_started;
 	s->config->plan->meanwhile_arg = s;
+	s->config->plan->standins = on_standins_wanted;
 	if (sb_launch(s->config->plan, &s->sandbox, &failure) < 0)
 		return fail_sandbox(s, &failure);
 	s->has_sandbox = true;

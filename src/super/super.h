@@ -41,7 +41,7 @@ struct sup_config {
 	struct sup_net net;
 	int64_t hold_site_ms, hold_socket_ms; /* 0 = until answered */
 	const char *store_path;
-	const char *runtime_dir; /* inside */
+	const char *runtime_dir; /* of zwatch itself: no socket below it is ever opened */
 	bool is_private, is_dangerous, can_ask;
 	int log_fd; /* -1 = none */
 	uint32_t scrollback_n;

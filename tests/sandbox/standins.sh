@@ -1,0 +1,65 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Programs that look for a socket before they connect find one, where there is one outside; and what they
+# find is nobody's.
+. "${ZW_SRC:?}/tests/support/lib.sh"
+command -v python3 >/dev/null || skip "python3 is not installed"
+command -v tmux >/dev/null || skip "tmux is not installed"
+inside() { timeout 60 "$zwatch" run --ui none -- "$@" </dev/null 2>&1; }
+
+mkdir -p -m 700 "$W/out/deep"
+serve_unix "$W/out/deep/docker.sock" "$W/docker"
+serve_unix "$W/out/none.sock" "$W/none"
+export DOCKER_HOST=unix://$W/out/deep/docker.sock
+tmux_name=zwt$$
+tmux -L "$tmux_name" -f /dev/null new-session -d 'sleep 300'
+server=/tmp/tmux-$(id -u)/$tmux_name
+wait_until 5 test -S "$server" || bad "tmux server at $server"
+
+has "what a variable names" "^found$" "$(inside sh -c 'test -S "'"$W"'/out/deep/docker.sock" && echo found')"
+same "what a pattern names" "found" "$(inside sh -c "test -S $server && echo found")"
+same "with the modes that it has outside" "700 700 600" "$(inside sh -c "stat -c %a '$W/out/deep' $(dirname "$server") $server" | paste -sd' ')"
+same "what is in no class stays away" "" "$(inside sh -c "ls '$W/out'" | grep none)"
+same "and what is not there outside" "" "$(inside sh -c 'test -e /run/docker.sock.none && echo found')"
+[ -e /var/run/docker.sock ] || same "no Docker, no socket" "" "$(inside sh -c 'ls /var/run/docker.sock 2>/dev/null')"
+
+# Nobody answers, so the connect is denied; the kernel itself finds nobody behind the file.
+connect='import socket, sys
+s = socket.socket(socket.AF_UNIX)
+try:
+    s.connect(sys.argv[1]); print("reached")
+except OSError as e:
+    print(type(e).__name__)'
+same "a connect goes to the host's, and is denied" "PermissionError" "$(inside python3 -c "$connect" "$W/out/deep/docker.sock")"
+same "nobody was reached" "" "$(cat "$W/docker" 2>/dev/null)"
+out=$("$zwatch" log last --json 2>&1)
+has "the record names the host's socket and its class" "$W/out/deep/docker.sock.*\"class\": *\"docker\"|\"class\": *\"docker\".*$W/out/deep/docker.sock" "$out"
+same "nothing listens on it" "0" "$(inside sh -c "grep -c docker.sock /proc/net/unix")"
+
+# They are in private folders alone: nothing of them is left.
+same "the project is as it was" "" "$(ls -A "$project")"
+# One's own server takes the place.
+own='import os, socket, sys
+p = sys.argv[1]
+os.unlink(p)
+l = socket.socket(socket.AF_UNIX); l.bind(p); l.listen()
+s = socket.socket(socket.AF_UNIX); s.connect(p); print("own")'
+same "an own server takes its place" "own" "$(inside python3 -c "$own" "$server")"
+same "the one outside lives" "found" "$(test -S "$server" && echo found)"
+
+# The user's runtime folder is the sandbox's own inside; what is in the real one can be allowed.
+real=/run/user/$(id -u)
+made=
+[ -d "$real" ] || { mkdir -p "$real" 2>/dev/null && made=$real; }
+if [ -w "$real" ]; then
+	serve_unix "$real/zwt$$.sock" "$W/served"
+	get='import socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.connect(sys.argv[1]); s.sendall(b"GET / HTTP/1.0\r\n\r\n"); print(s.recv(12).decode())'
+	out=$(timeout 60 "$zwatch" run --ui none --allow-unix "$real/zwt$$.sock" -- python3 -c "$get" "$real/zwt$$.sock" </dev/null 2>&1)
+	same "a socket in the runtime folder can be allowed" "HTTP/1.1 200" "$out"
+	rm -f "$real/zwt$$.sock"
+	[ -z "$made" ] || rmdir "$made"
+else
+	echo "note: no runtime folder at $real"
+fi
