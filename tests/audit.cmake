@@ -1,6 +1,7 @@
 # tests of audit
 zw_unit(audit_mask SOURCES unit/audit_mask.c DEPS zw_audit_store)
 zw_unit(audit_store SOURCES unit/audit_store.c DEPS zw_audit_store)
+zw_unit(audit_verify SOURCES unit/audit_verify.c DEPS zw_audit_store)
 zw_unit(audit_query SOURCES unit/audit_query.c DEPS zw_audit_store zw_audit_query zw_policy)
 
 # The real program behind its lock.

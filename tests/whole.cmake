@@ -1,5 +1,5 @@
 # The real program, end to end.
-foreach(name none_mode settings install)
+foreach(name none_mode settings install history)
 	zw_script(scen.${name} scen scen/${name}.sh)
 endforeach()
 foreach(name demo question screen scroll death)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * zwatch-audit: the only writer of the store. Takes events from zwatch, writes them, and says when
  * an event is kept. Ends with zwatch: when the channel closes, the session is marked and the store
- * is left in order. */
+ * is left in order. With the word `db` it is the writing half of the command `zwatch db` instead. */
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
 
 #include "sandbox/role_lock.h"
+#include "src/audit/maint.h"
 #include "src/audit/writer.h"
 #include "src/base/err.h"
 #include "src/base/io.h"
@@ -101,14 +102,15 @@ static void schedule(struct audit *a)
 
 static void finish(struct audit *a, int64_t t_us, int64_t exit_status, struct zw_span how)
 {
-	uint64_t n_rows = 0;
+	struct aud_closing c = {.n_rows = 0};
 
 	if (a->is_over)
 		return;
 	a->is_over = true;
 	if (a->writer != NULL)
-		aud_writer_end(a->writer, t_us, exit_status, how, END_WAIT_MS, &n_rows);
-	zw_send(a->chan, aud_closed, .n_rows = n_rows);
+		aud_writer_end(a->writer, t_us, exit_status, how, END_WAIT_MS, &c);
+	zw_send(a->chan, aud_closed, .n_rows = c.n_rows,
+		.head = zw_span_n((char *)c.head, c.head_len), .is_prune_due = c.is_prune_due);
 	zw_chan_flush(a->chan, FLUSH_WAIT_MS);
 	zev_stop(a->loop);
 }
@@ -193,10 +195,13 @@ static void audit_fini(struct audit *a)
 	zev_loop_free(a->loop);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	struct audit a = {0};
 	int r = 0;
+
+	if (argc > 1 && strcmp(argv[1], "db") == 0) /* zwatch db: a command, no helper */
+		return aud_maint(argc - 1, argv + 1);
 
 	umask(077);
 	zw_log_init("zwatch-audit", ZW_FD_LOG, ZW_LOG_WARN);

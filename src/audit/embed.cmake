@@ -1,5 +1,6 @@
-# Writes the files of data/schema as C string literals, in order: cmake -DOUT=... -DIN=a;b -P embed.cmake
+# Writes the files of data/schema as C string literals, in order: cmake -DOUT=... -DIN='a|b' -P embed.cmake
 set(text "/* Made from data/schema by src/audit/embed.cmake. */\n#ifndef ZW_AUDIT_SCHEMA_SQL_H\n#define ZW_AUDIT_SCHEMA_SQL_H\n\nstatic const char *const aud_schema_sql[] = {\n")
+string(REPLACE "|" ";" IN "${IN}")
 foreach(file IN LISTS IN)
 	file(READ ${file} sql)
 	string(REPLACE "\\" "\\\\" sql "${sql}")

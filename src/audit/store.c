@@ -8,6 +8,7 @@
 
 #include "src/audit/mask.h"
 #include "src/audit/schema_sql.h"
+#include "src/audit/seal.h"
 #include "src/base/err.h"
 #include "src/base/io.h"
 #include "src/base/mem.h"
@@ -34,6 +35,7 @@ enum stmt {
 	ST_ROLLBACK,
 	ST_SESSION_NEW,
 	ST_SESSION_SUMS,
+	ST_SESSION_FIRST,
 	ST_SESSION_FIND,
 	ST_SESSION_RESUME,
 	ST_SESSION_END,
@@ -65,7 +67,7 @@ enum stmt {
 	" reason = coalesce(?9, reason), note = coalesce(?10, note),"      \
 	" by = iif(?11 = 0, ?12, by), rule = iif(?11 = 0, ?13, rule),"     \
 	" waited_ms = max(waited_ms, ?14)"
-#define MORE_WHERE " WHERE session = ?1 AND source = ?2 AND seq = ?3"
+#define MORE_WHERE " WHERE session = ?1 AND source = ?2 AND seq = ?3 RETURNING id"
 
 static const char *const sql[ST_MAX] = {
 	[ST_BEGIN] = "BEGIN IMMEDIATE",
@@ -79,6 +81,7 @@ static const char *const sql[ST_MAX] = {
 		"?5, ?6,"
 		" ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
 	[ST_SESSION_SUMS] = "INSERT INTO sums (session, last_us) VALUES (?1, ?2)",
+	[ST_SESSION_FIRST] = "INSERT OR IGNORE INTO meta VALUES ('first_session', ?1)",
 	[ST_SESSION_FIND] =
 		"SELECT id FROM sessions WHERE zw_pid = ?1 AND zw_start = ?2 AND zw_pid_ns = ?3"
 		" AND zw_boot = ?4 AND exit_status IS NULL ORDER BY id DESC LIMIT 1",
@@ -156,10 +159,12 @@ struct aud_store {
 	char *path, *folder; /* owned */
 	sqlite3 *db;	     /* NULL = closed */
 	sqlite3_stmt *stmts[ST_MAX];
+	struct aud_seal *seal; /* NULL = closed */
 	dev_t dev;
 	ino_t ino;
 	int64_t session, last_id;
 	bool is_private;
+	enum aud_lines lines_kept;
 	uint64_t n_rows;
 	unsigned wal_pages;
 	int step_errno; /* of the last statement that was run */
@@ -169,13 +174,13 @@ struct aud_store {
 
 /* -- errors ------------------------------------------------------------------------------------ */
 
-/* Our code for the failure of the last call. */
-static int error_of(struct aud_store *s, int rc)
+/* Our code for a failure. @sys: errno of the last step, for where SQLite keeps none. */
+static int error_of_call(sqlite3 *db, int rc, int step_errno)
 {
-	int sys = s->db != NULL ? sqlite3_system_errno(s->db) : 0;
+	int sys = db != NULL ? sqlite3_system_errno(db) : 0;
 
 	if (sys == 0) /* it keeps none for a failed COMMIT */
-		sys = s->step_errno;
+		sys = step_errno;
 	bool is_full = sys == ENOSPC || sys == EDQUOT || sys == EFBIG;
 
 	if (rc == SQLITE_READONLY_DBMOVED)
@@ -202,6 +207,16 @@ static int error_of(struct aud_store *s, int rc)
 	default:
 		return ZW_E_STORE;
 	}
+}
+
+static int error_of(struct aud_store *s, int rc)
+{
+	return error_of_call(s->db, rc, s->step_errno);
+}
+
+int aud_store_error(sqlite3 *db, int rc)
+{
+	return error_of_call(db, rc, 0);
 }
 
 const char *aud_store_why(int error)
@@ -352,8 +367,12 @@ static void bind_argv(struct aud_store *s, sqlite3_stmt *st, int i, struct zw_sp
 	struct line *l = &s->lines[hash_of(argv) % LINES_N];
 	char buf[AUD_MASK_MAX + 1];
 
-	if (argv.len == 0)
+	if (argv.len == 0 || s->lines_kept == AUD_LINES_NONE)
 		return;
+	if (s->lines_kept == AUD_LINES_FULL) {
+		bind_bytes(st, i, argv);
+		return;
+	}
 	if (l->in == NULL || l->in_len != argv.len || memcmp(l->in, argv.p, argv.len) != 0) {
 		free(l->in);
 		free(l->out);
@@ -407,6 +426,11 @@ const char *aud_store_folder(const struct aud_store *s)
 	return s->folder;
 }
 
+sqlite3 *aud_store_db(struct aud_store *s)
+{
+	return s->db;
+}
+
 bool aud_store_is_open(const struct aud_store *s)
 {
 	return s->db != NULL;
@@ -427,6 +451,7 @@ void aud_store_close(struct aud_store *s)
 		sqlite3_finalize(s->stmts[i]);
 		s->stmts[i] = NULL;
 	}
+	aud_seal_free(zw_steal(&s->seal));
 	sqlite3_close(s->db);
 	s->db = NULL;
 	s->wal_pages = 0;
@@ -521,6 +546,25 @@ static int migrate(struct aud_store *s, int64_t from)
 	return r;
 }
 
+/* An older store is copied before it is changed: NAME.schema-1. VACUUM INTO writes a whole, clean
+ * copy, and refuses to write over one that is there. */
+static int backup_before_migration(struct aud_store *s, int64_t version)
+{
+	zw_autofree char *to = zw_xasprintf("%s.schema-%lld", s->path, (long long)version);
+	sqlite3_stmt *st = NULL;
+	mode_t mask = umask(077);
+	int rc = access(to, F_OK) == 0 ? SQLITE_DONE /* by one that could not migrate then */
+				       : sqlite3_prepare_v2(s->db, "VACUUM INTO ?1", -1, &st, NULL);
+
+	if (rc == SQLITE_OK) {
+		bind_word(st, 1, to);
+		rc = sqlite3_step(st);
+	}
+	sqlite3_finalize(st);
+	umask(mask);
+	return rc == SQLITE_DONE ? 0 : error_of(s, rc);
+}
+
 static int schema_prepare(struct aud_store *s)
 {
 	int64_t version = 0, application = 0, n_tables = 0;
@@ -539,6 +583,8 @@ static int schema_prepare(struct aud_store *s)
 		r = exec(s, "PRAGMA auto_vacuum = INCREMENTAL");
 	if (r == 0)
 		r = exec(s, "PRAGMA journal_mode = WAL");
+	if (r == 0 && version > 0 && version < AUD_SCHEMA)
+		r = backup_before_migration(s, version);
 	if (r == 0 && version < AUD_SCHEMA)
 		r = migrate(s, version);
 	return r;
@@ -561,6 +607,8 @@ int aud_store_open(struct aud_store *s)
 		r = schema_prepare(s);
 	if (r < 0)
 		aud_store_close(s);
+	else
+		s->seal = aud_seal_new(s->db);
 	return r;
 }
 
@@ -572,6 +620,28 @@ int aud_store_check(struct aud_store *s)
 	if (stat(s->path, &st) < 0 || st.st_dev != s->dev || st.st_ino != s->ino)
 		return -ESTALE;
 	return stat(wal, &st) < 0 ? -ESTALE : 0;
+}
+
+/* -- transactions ------------------------------------------------------------------------------ */
+
+/* Ends a transaction that went well so far (@r) with what @seal noted; undoes it otherwise. */
+static int finish(struct aud_store *s, struct aud_seal *seal, int r)
+{
+	if (r == 0) {
+		int rc = aud_seal_flush(seal);
+
+		if (rc != SQLITE_DONE)
+			r = error_of(s, rc);
+	}
+	if (r == 0)
+		r = simple(s, ST_COMMIT);
+	if (r == 0) {
+		aud_seal_commit(seal);
+		return 0;
+	}
+	exec(s, "ROLLBACK");
+	aud_seal_rollback(seal);
+	return r;
 }
 
 /* -- sessions ---------------------------------------------------------------------------------- */
@@ -613,6 +683,16 @@ static int session_new(struct aud_store *s, const struct zw_msg_aud_open *m,
 	if (st != NULL) {
 		bind_int(st, 1, *ret);
 		bind_int(st, 2, m->t_us);
+	}
+	rc = run(s, st);
+	if (rc != SQLITE_DONE)
+		return error_of(s, rc);
+	/* A store begun anew under way does not begin at 1: which numbers to miss is written down. */
+	st = stmt(s, ST_SESSION_FIRST);
+	if (st != NULL) {
+		zw_autofree char *first = zw_xasprintf("%lld", (long long)*ret);
+
+		sqlite3_bind_text(st, 1, first, -1, SQLITE_TRANSIENT);
 	}
 	rc = run(s, st);
 	return rc == SQLITE_DONE ? 0 : error_of(s, rc);
@@ -682,17 +762,24 @@ static int session_begin(struct aud_store *s, const struct zw_msg_aud_open *m,
 	int64_t session = 0, last_id = 0;
 	int r = begin_first(s);
 
+	s->lines_kept = m->command_lines < AUD_LINES_MAX ? m->command_lines : AUD_LINES_NONE;
+
 	if (r < 0)
 		return r;
 	r = who->start != 0 ? session_resume(s, who, &session, &last_id) : 0;
-	if (r == 0)
+	bool is_new = r == 0;
+	if (is_new)
 		r = session_new(s, m, who, wanted, &session);
-	if (r >= 0)
-		r = simple(s, ST_COMMIT);
-	if (r < 0) {
-		exec(s, "ROLLBACK");
-		return r;
+	if (r >= 0) {
+		int rc = aud_seal_session(s->seal, session);
+
+		r = rc == SQLITE_DONE ? 0 : error_of(s, rc);
 	}
+	if (r == 0 && is_new)
+		aud_seal_touch(s->seal, AUD_TABLE_BEGUN, session);
+	r = finish(s, s->seal, r);
+	if (r < 0)
+		return r;
 	s->session = session;
 	s->last_id = last_id > session << ID_SHIFT ? last_id : session << ID_SHIFT;
 	s->is_private = m->is_private != 0;
@@ -705,7 +792,8 @@ int aud_store_session(struct aud_store *s, const struct zw_msg_aud_open *m,
 		      const struct aud_ident *who, int64_t wanted, int64_t *ret_session)
 {
 	int r = session_begin(s, m, who, wanted, ret_session);
-	int synced = exec(s, "PRAGMA synchronous = NORMAL");
+	int synced = exec(s, m->is_durable ? "PRAGMA synchronous = FULL"
+					   : "PRAGMA synchronous = NORMAL");
 
 	return r < 0 ? r : synced;
 }
@@ -718,6 +806,25 @@ static int run_for(struct aud_store *s, enum stmt which, int64_t session)
 		bind_int(st, 1, session);
 	int rc = run(s, st);
 	return rc == SQLITE_DONE ? 0 : error_of(s, rc);
+}
+
+/* One session that nobody goes on with. */
+static int mark_crashed(struct aud_store *s, struct aud_seal *seal, int64_t session)
+{
+	int r = simple(s, ST_BEGIN);
+
+	if (r < 0)
+		return r;
+	r = run_for(s, ST_CRASHED, session);
+	if (r == 0)
+		r = run_for(s, ST_TALLIES_DROP, session);
+	if (r == 0) {
+		int rc = aud_seal_session(seal, session);
+
+		r = rc == SQLITE_DONE ? 0 : error_of(s, rc);
+		aud_seal_touch(seal, AUD_TABLE_ENDED, session);
+	}
+	return finish(s, seal, r);
 }
 
 int aud_store_mark_crashed(struct aud_store *s)
@@ -743,18 +850,10 @@ int aud_store_mark_crashed(struct aud_store *s)
 		r = error_of(s, rc);
 	if (r < 0 || n == 0)
 		return r;
-	r = simple(s, ST_BEGIN);
-	if (r < 0)
-		return r;
-	for (size_t i = 0; i < n && r == 0; i++) {
-		r = run_for(s, ST_CRASHED, gone[i]);
-		if (r == 0)
-			r = run_for(s, ST_TALLIES_DROP, gone[i]);
-	}
-	if (r == 0)
-		r = simple(s, ST_COMMIT);
-	if (r < 0)
-		exec(s, "ROLLBACK");
+	struct aud_seal *seal = aud_seal_new(s->db);
+	for (size_t i = 0; i < n && r == 0; i++)
+		r = mark_crashed(s, seal, gone[i]);
+	aud_seal_free(seal);
 	return r;
 }
 
@@ -777,11 +876,8 @@ int aud_store_end(struct aud_store *s, int64_t t_us, int64_t exit_status, struct
 		r = error_of(s, rc);
 	if (r == 0)
 		r = run_for(s, ST_TALLIES_DROP, s->session);
-	if (r == 0)
-		r = simple(s, ST_COMMIT);
-	if (r < 0)
-		exec(s, "ROLLBACK");
-	return r;
+	aud_seal_touch(s->seal, AUD_TABLE_ENDED, s->session);
+	return finish(s, s->seal, r);
 }
 
 /* -- events ------------------------------------------------------------------------------------ */
@@ -829,13 +925,26 @@ static void bind_key(sqlite3_stmt *st, int i, const struct aud_store *s, uint64_
 }
 
 /* Runs an insertion that took the next number, and takes it for good. */
-static int run_new(struct aud_store *s, sqlite3_stmt *st)
+static int run_new(struct aud_store *s, enum aud_table table, sqlite3_stmt *st)
 {
 	int rc = run(s, st);
 
 	if (rc == SQLITE_DONE) {
 		s->last_id++;
 		s->n_rows++;
+		aud_seal_touch(s->seal, table, s->last_id);
+	}
+	return rc;
+}
+
+/* Runs an update that returns the row's number. Returns SQLITE_ROW when there was one. */
+static int run_more(struct aud_store *s, enum aud_table table, sqlite3_stmt *st)
+{
+	int rc = run(s, st);
+
+	if (rc == SQLITE_ROW) {
+		aud_seal_touch(s->seal, table, sqlite3_column_int64(st, 0));
+		done(st);
 	}
 	return rc;
 }
@@ -869,7 +978,7 @@ static int sock_more(struct aud_store *s, const struct zw_msg_sock_event *m)
 		bind_known(st, 16, m->listener_pid);
 		bind_span(st, 17, m->listener_exe);
 	}
-	return run(s, st);
+	return run_more(s, AUD_TABLE_SOCKET, st);
 }
 
 static void bind_sock(struct aud_store *s, sqlite3_stmt *st, const struct zw_msg_sock_event *m,
@@ -908,8 +1017,8 @@ static int sock_write(struct aud_store *s, const struct zw_msg_sock_event *m)
 	int64_t program = 0;
 	int rc = sock_more(s, m);
 
-	if (rc != SQLITE_DONE || sqlite3_changes(s->db) > 0)
-		return rc;
+	if (rc != SQLITE_DONE)
+		return rc == SQLITE_ROW ? SQLITE_DONE : rc;
 	rc = program_id(s, m->exe, &program);
 	if (rc != SQLITE_DONE)
 		return rc;
@@ -919,7 +1028,7 @@ static int sock_write(struct aud_store *s, const struct zw_msg_sock_event *m)
 		bind_key(st, 2, s, m->seq);
 		bind_sock(s, st, m, program);
 	}
-	return run_new(s, st);
+	return run_new(s, AUD_TABLE_SOCKET, st);
 }
 
 static int conn_more(struct aud_store *s, const struct zw_msg_conn_event *m)
@@ -942,7 +1051,7 @@ static int conn_more(struct aud_store *s, const struct zw_msg_conn_event *m)
 		bind_span(st, 15, m->address);
 		bind_span(st, 16, m->end);
 	}
-	return run(s, st);
+	return run_more(s, AUD_TABLE_CONN, st);
 }
 
 static void bind_conn(struct aud_store *s, sqlite3_stmt *st, const struct zw_msg_conn_event *m,
@@ -976,8 +1085,8 @@ static int conn_write(struct aud_store *s, const struct zw_msg_conn_event *m)
 	int64_t program = 0;
 	int rc = conn_more(s, m);
 
-	if (rc != SQLITE_DONE || sqlite3_changes(s->db) > 0)
-		return rc;
+	if (rc != SQLITE_DONE)
+		return rc == SQLITE_ROW ? SQLITE_DONE : rc;
 	rc = program_id(s, m->exe, &program);
 	if (rc != SQLITE_DONE)
 		return rc;
@@ -987,7 +1096,7 @@ static int conn_write(struct aud_store *s, const struct zw_msg_conn_event *m)
 		bind_key(st, 2, s, m->seq);
 		bind_conn(s, st, m, program);
 	}
-	return run_new(s, st);
+	return run_new(s, AUD_TABLE_CONN, st);
 }
 
 static int question_write(struct aud_store *s, const struct zw_msg_question_event *m)
@@ -1019,7 +1128,7 @@ static int question_write(struct aud_store *s, const struct zw_msg_question_even
 	bind_count(st, 16, m->n_waiting > 0 ? m->n_waiting : 1);
 	bind_known(st, 17, m->pid);
 	bind_known(st, 18, (uint64_t)program);
-	return run_new(s, st);
+	return run_new(s, AUD_TABLE_QUESTION, st);
 }
 
 static int misc_write(struct aud_store *s, const struct zw_msg_misc_event *m)
@@ -1036,7 +1145,7 @@ static int misc_write(struct aud_store *s, const struct zw_msg_misc_event *m)
 			bind_word(st, 4, "other");
 		bind_masked_text(st, 5, m->text);
 	}
-	return run_new(s, st);
+	return run_new(s, AUD_TABLE_MISC, st);
 }
 
 /* -- private sessions: sums alone -------------------------------------------------------------- */
@@ -1145,10 +1254,8 @@ int aud_store_write(struct aud_store *s, struct aud_items *items, uint64_t n_mor
 	}
 	if (r == 0 && n_more_lost + n_refused > 0)
 		r = lost_write(s, n_more_lost + n_refused);
-	if (r == 0)
-		r = simple(s, ST_COMMIT);
+	r = finish(s, s->seal, r);
 	if (r < 0) {
-		exec(s, "ROLLBACK");
 		programs_forget(s);
 		s->last_id = last_id;
 		s->n_rows = n_rows;
@@ -1156,6 +1263,11 @@ int aud_store_write(struct aud_store *s, struct aud_items *items, uint64_t n_mor
 	}
 	*ret_refused = n_refused;
 	return 0;
+}
+
+bool aud_store_head(const struct aud_store *s, uint8_t *ret)
+{
+	return s->seal != NULL && aud_seal_head(s->seal, ret);
 }
 
 uint64_t aud_store_n_rows(const struct aud_store *s)

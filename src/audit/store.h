@@ -17,14 +17,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <sqlite3.h>
+
 #include "src/audit/ident.h"
 #include "src/audit/queue.h"
 #include "src/ipc/msg.h"
 
 /** Number of the schema that this zwatch writes. */
-#define AUD_SCHEMA 1
+#define AUD_SCHEMA 2
 
 struct aud_store;
+
+/** How command lines are kept; aud_open says it, in the order of the setting's words. */
+enum aud_lines { AUD_LINES_MASKED, AUD_LINES_FULL, AUD_LINES_NONE, AUD_LINES_MAX };
 
 /** A store that is not open yet. Never NULL. Ownership: aud_store_free(), which closes it. */
 struct aud_store *aud_store_new(const char *path);
@@ -69,6 +74,9 @@ int aud_store_write(struct aud_store *s, struct aud_items *items, uint64_t n_mor
 /** Ends the session. @how: "exited", "crashed", ...; @exit_status -1 = none. */
 int aud_store_end(struct aud_store *s, int64_t t_us, int64_t exit_status, struct zw_span how);
 
+/** Head of this session's chain, AUD_HASH_B bytes; false while there is none. */
+bool aud_store_head(const struct aud_store *s, uint8_t *ret);
+
 /** Rows of events that this session has. */
 uint64_t aud_store_n_rows(const struct aud_store *s);
 
@@ -88,6 +96,12 @@ void aud_store_close(struct aud_store *s);
  * @ret_name  name of it, in @size bytes; "" = there was nothing to move
  */
 int aud_store_set_aside(struct aud_store *s, char *ret_name, size_t size);
+
+/** The open file, for maintenance beside the functions above; NULL while closed. Borrowed. */
+sqlite3 *aud_store_db(struct aud_store *s);
+
+/** The error of these functions for an SQLite code. */
+int aud_store_error(sqlite3 *db, int rc);
 
 /** What went wrong, for the user: "disk full", "made by a newer zwatch". Static storage. */
 const char *aud_store_why(int error);

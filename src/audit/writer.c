@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <poll.h>
 
+#include "src/audit/prune.h"
 #include "src/audit/queue.h"
 #include "src/audit/store.h"
 #include "src/base/err.h"
@@ -355,8 +356,21 @@ void aud_writer_run(struct aud_writer *w)
 		aud_store_checkpoint(w->store, false); /* what fails here shows at the next write */
 }
 
+static bool is_prune_due(struct aud_writer *w)
+{
+	static struct aud_prune p;
+	union zw_msg_any m;
+
+	aud_item_msg(STAILQ_FIRST(&w->opening.items), &m);
+	int64_t keep_ms = m.aud_open.keep_ms;
+	return aud_prune_find(aud_store_db(w->store),
+			      keep_ms > 0 ? zw_now_us() - keep_ms * 1000 : 0, m.aud_open.max_b,
+			      &p) == 0 &&
+	       p.n_sessions > 0;
+}
+
 int aud_writer_end(struct aud_writer *w, int64_t t_us, int64_t exit_status, struct zw_span how,
-		   int64_t wait_ms, uint64_t *ret_rows)
+		   int64_t wait_ms, struct aud_closing *ret)
 {
 	int64_t end_ms = zw_mono_ms() + wait_ms;
 	int r;
@@ -375,8 +389,10 @@ int aud_writer_end(struct aud_writer *w, int64_t t_us, int64_t exit_status, stru
 		count_lost(w, w->queue.n_items);
 		cannot_write(w, r);
 	}
-	*ret_rows = aud_store_n_rows(w->store);
+	*ret = (struct aud_closing){.n_rows = aud_store_n_rows(w->store)};
 	if (aud_store_is_open(w->store)) {
+		ret->head_len = aud_store_head(w->store, ret->head) ? AUD_HASH_B : 0;
+		ret->is_prune_due = is_prune_due(w);
 		aud_store_checkpoint(w->store, true);
 		aud_store_close(w->store);
 	}

@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "src/audit/seal.h"
 #include "src/ipc/msg.h"
 
 /** Events are gathered this long, when nobody waits. */
@@ -65,6 +66,14 @@ void aud_writer_put(struct aud_writer *w, enum zw_msg_id id, const union zw_msg_
 int64_t aud_writer_due_ms(const struct aud_writer *w);
 void aud_writer_run(struct aud_writer *w);
 
+/** What is left to say when a session is closed. */
+struct aud_closing {
+	uint64_t n_rows;
+	uint8_t head[AUD_HASH_B]; /* of its chain */
+	size_t head_len;	  /* 0 = none */
+	bool is_prune_due;	  /* sessions are too old, or the store too large */
+};
+
 /**
  * Writes what is there, ends the session, empties the log and closes the store.
  *
@@ -73,6 +82,6 @@ void aud_writer_run(struct aud_writer *w);
  * Returns      0 or the error for which something could not be kept
  */
 int aud_writer_end(struct aud_writer *w, int64_t t_us, int64_t exit_status, struct zw_span how,
-		   int64_t wait_ms, uint64_t *ret_rows);
+		   int64_t wait_ms, struct aud_closing *ret);
 
 #endif

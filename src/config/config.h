@@ -26,6 +26,7 @@ enum cfg_allow_sockets { CFG_SOCKETS_PROJECT, CFG_SOCKETS_PRIVATE };
 enum cfg_notify { CFG_NOTIFY_AUTO, CFG_NOTIFY_ALWAYS, CFG_NOTIFY_NEVER };
 enum cfg_panes { CFG_PANES_AUTO, CFG_PANES_BELOW, CFG_PANES_RIGHT, CFG_PANES_OFF };
 enum cfg_theme { CFG_THEME_TERMINAL, CFG_THEME_MONO };
+enum cfg_durable { CFG_DURABLE_CRASH, CFG_DURABLE_POWER };
 enum cfg_command_lines { CFG_LINES_MASKED, CFG_LINES_FULL, CFG_LINES_NONE };
 
 #define CFG_ARM_SECOND_KEY (-1) /* arm_ms: no delay, allowing needs Enter as well */
@@ -93,6 +94,7 @@ struct cfg {
 	int64_t history_keep_ms, history_max_b;
 	bool history_record_screen, history_required;
 	int history_command_lines; /* enum cfg_command_lines */
+	int history_durable;	   /* enum cfg_durable */
 
 	struct cfg_items dns_upstreams; /* checked, as written */
 	struct cfg_items dns_zones;	/* "corp.example=UPSTREAM", one per upstream */

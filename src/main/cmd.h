@@ -14,6 +14,12 @@ int cmd_demo(const struct cli *cli);
 int cmd_history(struct start *st, const struct cli *cli);
 int cmd_log(struct start *st, const struct cli *cli);
 int cmd_show(struct start *st, const struct cli *cli);
+/** `zwatch db`, `zwatch history rm`, `zwatch log rm`: zwatch-audit goes on in our place. */
+int cmd_db(struct start *st, const struct cli *cli);
+int cmd_history_rm(struct start *st, const struct cli *cli);
+int cmd_log_rm(struct start *st, const struct cli *cli);
+/** Prunes the store to the settings in a process of its own that nobody waits for. */
+void cmd_db_prune_behind(struct start *st);
 int cmd_check(struct start *st, const struct cli *cli);
 int cmd_config(struct start *st, const struct cli *cli);
 

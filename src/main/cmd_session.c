@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <sys/stat.h>
+#include <syslog.h>
 
 #include "src/base/err.h"
 #include "src/base/io.h"
@@ -17,6 +18,8 @@
 
 #define LOG_MAX_B (1 << 20)
 #define LOG_KEPT  5
+/* Of a head, on the last line: 128 bits. */
+#define HEAD_DIGITS 32
 
 enum face { FACE_NONE, FACE_DASHBOARD, FACE_COLLAPSED };
 
@@ -238,7 +241,20 @@ static void say_end(const struct sup_result *r)
 	if (*r->warning != '\0')
 		dprintf(2, "        warning: %s\n", r->warning);
 	if (r->session != 0)
-		dprintf(2, "        review: zwatch show %llu\n", (unsigned long long)r->session);
+		dprintf(2, "        review: zwatch show %llu%s%.*s\n",
+			(unsigned long long)r->session,
+			*r->head != '\0' ? "     head of its record: " : "", HEAD_DIGITS, r->head);
+}
+
+/* The head goes where the agent and whoever changes the store later cannot reach. */
+static void say_head(const struct sup_result *r)
+{
+	if (*r->head == '\0')
+		return;
+	openlog("zwatch", LOG_PID, LOG_USER);
+	syslog(LOG_INFO, "session %llu ended, head of its record %s",
+	       (unsigned long long)r->session, r->head);
+	closelog();
 }
 
 static void face_config(struct dash *d, const struct start *st, const struct cli *cli,
@@ -290,6 +306,10 @@ static int session_run(struct start *st, const struct cli *cli, enum face face, 
 		.hold_site_ms = st->cfg->hold_site_ms,
 		.hold_socket_ms = st->cfg->hold_socket_ms,
 		.store_path = store,
+		.keep_ms = st->cfg->history_keep_ms,
+		.max_b = st->cfg->history_max_b,
+		.command_lines = (uint8_t)st->cfg->history_command_lines,
+		.is_durable = st->cfg->history_durable == CFG_DURABLE_POWER,
 		.runtime_dir = runtime,
 		.is_private = cli_has(cli, CLI_OPT_PRIVATE),
 		.is_dangerous = is_dangerous,
@@ -320,6 +340,9 @@ static int session_run(struct start *st, const struct cli *cli, enum face face, 
 	else if (!cli_has(cli, CLI_OPT_QUIET) &&
 		 (isatty(STDERR_FILENO) || cli_has(cli, CLI_OPT_VERBOSE)))
 		say_end(&result);
+	say_head(&result);
+	if (result.is_prune_due)
+		cmd_db_prune_behind(st);
 	sup_result_fini(&result);
 	return status;
 }

@@ -45,11 +45,17 @@ static int run_command(struct start *st, const struct cli *cli, int config_error
 	case CLI_CMD_AGENT:
 	case CLI_CMD_run:
 		break;
+	case CLI_CMD_db:
+		return cmd_db(st, cli);
 	case CLI_CMD_history:
+		if (cli->n_rest > 0 && strcmp(cli->rest[0], "rm") == 0)
+			return cmd_history_rm(st, cli);
 		return cmd_history(st, cli);
 	case CLI_CMD_show:
 		return cmd_show(st, cli);
 	case CLI_CMD_log:
+		if (cli->n_rest > 0 && strcmp(cli->rest[0], "rm") == 0)
+			return cmd_log_rm(st, cli);
 		return cmd_log(st, cli);
 	case CLI_CMD_check:
 	case CLI_CMD_doctor:

@@ -18,6 +18,13 @@
 /* Of the sandbox: namespaces, filter and Landlock. Nothing weaker is started. */
 #define LEVEL_FULL 3
 
+static void hex(struct zw_span bytes, char *dst, size_t size)
+{
+	*dst = '\0';
+	for (size_t i = 0; i < bytes.len && 2 * i + 2 < size; i++)
+		snprintf(dst + 2 * i, 3, "%02x", (uint8_t)bytes.p[i]);
+}
+
 static void on_msg(struct sup_helper *h, enum zw_msg_id id, const union zw_msg_any *msg, int *fds,
 		   void *arg)
 {
@@ -78,6 +85,8 @@ static void on_msg(struct sup_helper *h, enum zw_msg_id id, const union zw_msg_a
 	}
 	case ZW_ID_aud_closed:
 		s->is_closed = true;
+		s->result->is_prune_due = msg->aud_closed.is_prune_due != 0;
+		hex(msg->aud_closed.head, s->result->head, sizeof(s->result->head));
 		zev_stop(s->loop);
 		break;
 	case ZW_ID_locked:
@@ -234,7 +243,8 @@ static int audit_start(struct sup *s)
 		.argv = zw_span_n(argv, argv_blob(c->plan->argv, argv, sizeof(argv))),
 		.cwd = zw_span(c->plan->cwd), .project = zw_span(c->project),
 		.mode = (uint8_t)c->mode, .version = zw_span(ZW_VERSION),
-		.uid = (uint32_t)c->plan->uid);
+		.uid = (uint32_t)c->plan->uid, .keep_ms = c->keep_ms, .max_b = c->max_b,
+		.command_lines = c->command_lines, .is_durable = c->is_durable);
 	return 0;
 }
 

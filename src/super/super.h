@@ -41,6 +41,9 @@ struct sup_config {
 	struct sup_net net;
 	int64_t hold_site_ms, hold_socket_ms; /* 0 = until answered */
 	const char *store_path;
+	int64_t keep_ms, max_b;	 /* what the store may hold, 0 = no limit */
+	uint8_t command_lines;	 /* enum cfg_command_lines */
+	bool is_durable;	 /* commits survive loss of power */
 	const char *runtime_dir; /* of zwatch itself: no socket below it is ever opened */
 	bool is_private, is_dangerous, can_ask;
 	int log_fd; /* -1 = none */
@@ -75,6 +78,8 @@ struct sup_result {
 	uint64_t n_allow, n_deny, n_ask, n_miss;
 	char *what, *why, *fix; /* when it did not start (exit 3, 125, 126, 127); else "" */
 	char *warning;		/* the newest, "" = none */
+	char head[65];		/* of the record's chain, hex; "" = none */
+	bool is_prune_due;	/* the store holds more than it should */
 };
 
 /**

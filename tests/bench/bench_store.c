@@ -37,7 +37,8 @@ static int bench_rate(const struct place *p, double seconds, double rate)
 	struct ear e;
 	struct aud_writer *w = writer_start(p, &e);
 	int64_t from_us = zw_mono_us(), end_us = from_us + (int64_t)(seconds * 1e6);
-	uint64_t n = 0, n_rows = 0;
+	uint64_t n = 0;
+	struct aud_closing c;
 
 	for (int64_t now_us; (now_us = zw_mono_us()) < end_us;) {
 		uint64_t want =
@@ -50,11 +51,11 @@ static int bench_rate(const struct place *p, double seconds, double rate)
 		else if (rate > 0)
 			poll(NULL, 0, 1);
 	}
-	int r = aud_writer_end(w, zw_now_us(), 0, zw_span("exited"), 1000, &n_rows);
+	int r = aud_writer_end(w, zw_now_us(), 0, zw_span("exited"), 1000, &c);
 	double took_s = (double)(zw_mono_us() - from_us) / 1e6;
 	aud_writer_free(w);
 	printf("events %llu in %.2f s: %.0f/s, rows %llu, lost %llu, status %d\n",
-	       (unsigned long long)n, took_s, (double)n / took_s, (unsigned long long)n_rows,
+	       (unsigned long long)n, took_s, (double)n / took_s, (unsigned long long)c.n_rows,
 	       (unsigned long long)e.n_lost, r);
 	return r < 0 || e.n_lost > 0 || (rate > 0 && took_s > seconds + 1) ? 1 : 0;
 }

@@ -20,7 +20,7 @@ allow zwatch-pane $ev
 allow zwatch-proxy $ev libgnutls.so.30
 allow zwatch-resolver $ev libgetdns.so.10 libgnutls.so.30
 allow zwatch-broker $ev
-allow zwatch-audit $ev libsqlite3.so.0
+allow zwatch-audit $ev libsqlite3.so.0 libnettle.so.8
 allow zwatch-init
 allow zwatch-demo
 exit $bad

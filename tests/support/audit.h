@@ -174,8 +174,8 @@ static inline struct aud_writer *writer_start(const struct place *p, struct ear 
 
 static inline int writer_stop(struct aud_writer *w)
 {
-	uint64_t n_rows = 0;
-	int r = aud_writer_end(w, zw_now_us(), 0, zw_span("exited"), 20000, &n_rows);
+	struct aud_closing c;
+	int r = aud_writer_end(w, zw_now_us(), 0, zw_span("exited"), 20000, &c);
 
 	aud_writer_free(w);
 	return r;

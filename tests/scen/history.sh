@@ -1,0 +1,86 @@
+#!/bin/bash
+# The record from the command line: verified, kept in bounds, removed for good.
+. "${ZW_SRC:?}/tests/support/lib.sh"
+
+store=$HOME/.local/state/zwatch/history.db
+for i in 1 2 3; do "$zwatch" run -- sh -c "echo $i" </dev/null >/dev/null 2>&1; done
+[ -f "$store" ] || bad "no store at $store"
+
+out=$("$zwatch" db verify)
+same "verify: exit status" 0 $?
+has "verify: all fit" '^ok .* 3 sessions' "$out"
+out=$("$zwatch" db info --json)
+same "info: sessions" 3 "$(printf '%s' "$out" | python3 -c 'import json,sys; print(json.load(sys.stdin)["sessions"])')"
+has "check" "whole" "$("$zwatch" db check)"
+
+# the line at the end shows the head, and it is the head
+err=$(script -qec "$zwatch --ui none run -- true" /dev/null </dev/null 2>&1)
+head=$(printf '%s' "$err" | sed -n 's/.*head of its record: \([0-9a-f]*\).*/\1/p')
+has "the last line shows a head" '^[0-9a-f]{32}$' "$head"
+"$zwatch" db verify 4 --head "$head" >/dev/null
+same "it is that session's head" 0 $?
+out=$("$zwatch" db verify 3 --head "$head")
+same "and not another's" 1 $?
+has "which is said" "never had the head" "$out"
+
+# a change behind zwatch's back is found and named
+cp "$store" "$W/keep.db"
+sqlite3 "$store" "UPDATE sessions SET exit_status = 1 WHERE id = 2"
+out=$("$zwatch" db verify)
+same "changed session: exit status" 1 $?
+has "changed session: named" "session 2: how it ended was changed" "$out"
+cp "$W/keep.db" "$store"
+
+# nothing goes without a count and a yes
+out=$("$zwatch" history rm 2 --dry-run)
+has "dry run counts" "^1 session, [0-9]+ events" "$out"
+"$zwatch" history rm 2 </dev/null >/dev/null 2>&1
+same "without a terminal and --yes nothing is removed" 2 $?
+"$zwatch" show 2 >/dev/null
+same "it is still there" 0 $?
+out=$("$zwatch" history rm 2 --yes)
+has "removed for good" "Gone from the store" "$out"
+"$zwatch" show 2 >/dev/null 2>&1
+same "it is gone" 1 $?
+out=$("$zwatch" db verify)
+same "the rest still fits" 0 $?
+has "and the removal is known" "1 removed on purpose" "$out"
+"$zwatch" history rm 99 --yes >/dev/null 2>&1
+same "a session that is not there" 1 $?
+"$zwatch" history rm x >/dev/null 2>&1
+same "not a number" 2 $?
+
+"$zwatch" db backup "$W/copy.db" >/dev/null
+same "backup" 0 $?
+same "backup: mode" 600 "$(stat -c %a "$W/copy.db")"
+has "backup: whole" "ok" "$(ZWATCH_DB=$W/copy.db "$zwatch" db verify)"
+"$zwatch" db backup "$W/copy.db" >/dev/null 2>&1
+same "a backup writes over nothing" 2 $?
+has "vacuum" "before" "$("$zwatch" db vacuum)"
+
+# what is too old goes by itself when a session ends
+sqlite3 "$store" "UPDATE sessions SET ended_us = 1 WHERE id = 1"
+config <<<'{ "history": { "keep": "1d" } }'
+"$zwatch" run -- true </dev/null >/dev/null 2>&1
+gone() { ! "$zwatch" show 1; }
+wait_until 10 gone || bad "an old session is still there"
+"$zwatch" show 3 >/dev/null
+same "a new one is kept" 0 $?
+config <<<'{}'
+
+out=$("$zwatch" db prune --max-size 1 --dry-run)
+has "prune by size counts" "^[0-9]+ sessions" "$out"
+err=$("$zwatch" db verfy 2>&1)
+has "near word" "Did you mean 'verify'" "$err"
+err=$(ZWATCH_DB=$W/none.db "$zwatch" db verify 2>&1)
+same "no store" 1 $?
+head -c 20000 /dev/urandom >"$W/bad.db"
+err=$(ZWATCH_DB=$W/bad.db "$zwatch" db verify 2>&1)
+same "not a store: exit status" 6 $?
+has "not a store: named" "bad.db: damaged" "$err"
+
+# command lines: as they are, or not at all
+config <<<'{ "history": { "commandLines": "none" } }'
+"$zwatch" run -- sh -c 'true; echo hunter2' </dev/null >/dev/null 2>&1
+same "no command lines" 0 "$(cat "$store" "$store-wal" 2>/dev/null | grep -ac hunter2)"
+exit 0
