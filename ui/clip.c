@@ -13,6 +13,8 @@
 
 #include "src/base/io.h"
 #include "src/base/mem.h"
+#include "src/base/utf8.h"
+#include "src/base/vis.h"
 #include "ui/fmt.h"
 
 struct tool {
@@ -135,4 +137,36 @@ void clip_copy(struct ui_term *t, const char *text, size_t len, bool is_cut, cha
 		snprintf(ret_said, size, "copied %s characters%s (%s)", n, cut, tool);
 	else
 		snprintf(ret_said, size, "copied %s characters%s", n, cut);
+}
+
+/* Returns the length of what is left of @text, in @out. */
+static size_t plain_text(const uint8_t *text, size_t len, char *out)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < len;) {
+		uint32_t cp;
+		int n = zw_utf8_decode(text + i, len - i, &cp);
+
+		if (n > 0 && (zw_vis_is_safe(cp) || cp == '\n' || cp == '\t')) {
+			memcpy(out + used, text + i, (size_t)n);
+			used += (size_t)n;
+		}
+		i += n > 0 ? (size_t)n : 1;
+	}
+	return used;
+}
+
+void clip_agent(struct ui_term *t, const void *text, size_t len, char *ret_said, size_t size)
+{
+	zw_autofree char *plain = zw_xmalloc(len + 1);
+	size_t plain_len = plain_text(text, len, plain);
+	char n[UI_FMT_MAX];
+
+	ui_fmt_count(n, count_chars(plain, plain_len));
+	snprintf(ret_said, size, "The agent set the clipboard (%s characters).", n);
+	if (plain_len == 0)
+		return;
+	term_copy(t, plain, plain_len);
+	give_to_tool(plain, plain_len);
 }

@@ -18,4 +18,8 @@
 void clip_copy(struct ui_term *t, const char *text, size_t len, bool is_cut, char *ret_said,
 	       size_t size);
 
+/** The same for what the agent set: never to a file, and only characters that may be shown, tabs and
+ * ends of lines, so that no paste of it types a control into another program. */
+void clip_agent(struct ui_term *t, const void *text, size_t len, char *ret_said, size_t size);
+
 #endif

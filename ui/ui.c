@@ -16,6 +16,7 @@
 #define FRAME_MS      16 /* between frames while much is going on: 60 a second */
 #define KEY_FRAME_MS  3	 /* and while the user types */
 #define KEY_RECENT_MS 60
+#define AGENT_CLIP_MS 200
 #define FG_UNTOLD     0xd0d0d0 /* colours of a terminal that does not say */
 #define BG_UNTOLD     0x000000
 
@@ -25,7 +26,7 @@ struct ui {
 	struct ui_term *term;
 	struct draw_grid grid;
 	struct zev_timer *frame_timer, *tick_timer, *input_timer;
-	int64_t drawn_ms;
+	int64_t drawn_ms, agent_clip_ms;
 	char title[160];
 	struct ui_terminal told;
 	bool is_told; /* the terminal has answered */
@@ -324,6 +325,20 @@ void ui_note(struct ui *ui, unsigned kind, const char *text)
 		term_bell(ui->term);
 	else if (kind != ZW_NOTE_KIND_PROGRESS)
 		ui_core_message(&ui->core, text, zw_mono_ms());
+	schedule(ui);
+}
+
+void ui_agent_clip(struct ui *ui, const void *text, size_t len)
+{
+	int64_t now = zw_mono_ms();
+	char said[256];
+
+	/* Each may start a program of the desktop. */
+	if (ui->agent_clip_ms != 0 && now - ui->agent_clip_ms < AGENT_CLIP_MS)
+		return;
+	ui->agent_clip_ms = now;
+	clip_agent(ui->term, text, len, said, sizeof(said));
+	ui_core_message(&ui->core, said, now);
 	schedule(ui);
 }
 

@@ -139,6 +139,8 @@ void ui_note(struct ui *ui, unsigned kind, const char *text);
 void ui_found(struct ui *ui, bool is_found, struct ui_place from, struct ui_place to);
 void ui_text(struct ui *ui, const void *bytes, size_t len, bool is_last, bool is_cut);
 void ui_link(struct ui *ui, const char *uri);
+/** The agent put @text, any bytes, on the clipboard; the caller has seen to it that it may. */
+void ui_agent_clip(struct ui *ui, const void *text, size_t len);
 /** A line on the event row: printable text, borrowed only during the call. */
 void ui_message(struct ui *ui, const char *text);
 /** The host's input buffer for the agent is full / has room again: reading the tty stops / goes on. */

@@ -89,7 +89,7 @@ struct cfg {
 	char *notify_command;
 	int ui_panes; /* enum cfg_panes */
 	int ui_theme; /* enum cfg_theme */
-	bool ui_mouse, ui_review;
+	bool ui_mouse, ui_review, ui_agent_clipboard;
 	int64_t ui_scrollback_n;
 	int64_t history_keep_ms, history_max_b;
 	bool history_record_screen, history_required;

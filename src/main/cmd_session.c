@@ -317,6 +317,7 @@ static int session_run(struct start *st, const struct cli *cli, enum face face, 
 			   !cli_has(cli, CLI_OPT_NO_INPUT),
 		.log_fd = log_fd,
 		.scrollback_n = (uint32_t)st->cfg->ui_scrollback_n,
+		.has_clipboard = st->cfg->ui_agent_clipboard,
 	};
 
 	net_fill(&config.net, st->cfg, upstreams, private_names);

@@ -207,6 +207,13 @@ static void face_note(void *arg, unsigned kind, const char *text)
 	ui_note(d->ui, kind, text);
 }
 
+static void face_clip(void *arg, const void *text, size_t len)
+{
+	struct dash *d = arg;
+
+	ui_agent_clip(d->ui, text, len);
+}
+
 static void face_pane_answer(void *arg, enum zw_msg_id id, const union zw_msg_any *msg)
 {
 	struct dash *d = arg;
@@ -280,6 +287,7 @@ int dash_init(struct dash *d)
 				    .changed = face_changed,
 				    .frame = face_frame,
 				    .note = face_note,
+				     .clip = face_clip,
 				    .pane_answer = face_pane_answer,
 				    .message = face_message,
 				    .input_pause = face_input_pause,

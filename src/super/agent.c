@@ -20,6 +20,7 @@
 /* After the agent's end, for its last output to reach the screen. */
 #define PANE_DRAIN_MS 500
 /* To freeze: rounds until nobody new is found, processes in one round, bytes of one's children. */
+#define CLIP_RECORD_MS	  10000
 #define FREEZE_ROUNDS_MAX 20
 #define PROCESSES_MAX	  100000
 #define CHILDREN_MAX_B	  (1u << 20)
@@ -103,6 +104,7 @@ static void pane_setup(struct sup *s)
 				      .cols = (uint16_t)s->cols,
 				      .fg_rgb = 0xd0d0d0,
 				      .bg_rgb = 0x000000,
+				      .has_clipboard = s->config->has_clipboard,
 				      .scrollback_n = s->config->scrollback_n};
 
 	if (s->pane.chan == NULL || s->pty_fd < 0)
@@ -147,6 +149,44 @@ static void maybe_over(struct sup *s)
 		zev_timer_start(s->patience, PANE_DRAIN_MS);
 }
 
+/* A program may try without end: the record gets the first, and how many followed at most every
+ * CLIP_RECORD_MS. */
+static void clip_record(struct sup *s, const char *what)
+{
+	int64_t now = zw_mono_ms();
+
+	s->n_clips++;
+	if (s->clip_ms != 0 && now - s->clip_ms < CLIP_RECORD_MS)
+		return;
+	s->clip_ms = now;
+	zw_autofree char *line =
+		s->n_clips > 1 ? zw_xasprintf("%s (%u times)", what, s->n_clips) : zw_xstrdup(what);
+	s->n_clips = 0;
+	sup_record(s, "terminal", line);
+}
+
+static void clipboard_refused(struct sup *s, const struct zw_msg_pane_note *m)
+{
+	bool is_read = zw_span_eq(m->text, "read");
+
+	clip_record(s, is_read ? "the agent wanted to read the clipboard; refused"
+			       : "the agent wanted to set the clipboard; refused");
+	if (s->is_face_open)
+		s->face->note(s->face->arg, ZW_NOTE_KIND_CLIPBOARD,
+			      is_read ? "The agent wanted to read the clipboard: refused."
+				      : "The agent wanted to set the clipboard: refused.");
+}
+
+/* zwatch-pane has it from the agent: the setting is looked at here again. */
+static void clipboard_set(struct sup *s, struct zw_span text)
+{
+	if (!s->config->has_clipboard)
+		return;
+	clip_record(s, "the agent set the clipboard");
+	if (s->is_face_open)
+		s->face->clip(s->face->arg, text.p, text.len);
+}
+
 void sup_on_pane_msg(struct sup *s, enum zw_msg_id id, const union zw_msg_any *msg)
 {
 	if (id == ZW_ID_pane_frame && s->is_face_open) {
@@ -157,14 +197,16 @@ void sup_on_pane_msg(struct sup *s, enum zw_msg_id id, const union zw_msg_any *m
 	} else if (id == ZW_ID_pane_title) {
 		mdl_set(&s->model.title, msg->pane_title.title, 256);
 		sup_changed(s, MDL_CHANGED_STATUS);
+	} else if (id == ZW_ID_pane_clip) {
+		clipboard_set(s, msg->pane_clip.text);
+	} else if (id == ZW_ID_pane_note && msg->pane_note.kind == ZW_NOTE_KIND_CLIPBOARD) {
+		clipboard_refused(s, &msg->pane_note);
 	} else if (id == ZW_ID_pane_note) {
 		zw_autofree char *text = NULL;
 
 		mdl_set(&text, msg->pane_note.text, 256);
 		if (s->is_face_open)
 			s->face->note(s->face->arg, msg->pane_note.kind, text);
-		if (msg->pane_note.kind == ZW_NOTE_KIND_CLIPBOARD)
-			sup_record(s, "terminal", "the agent wanted to set the clipboard; refused");
 	} else if (id == ZW_ID_pane_eof) {
 		s->is_pane_over = true;
 		maybe_over(s);

@@ -48,6 +48,7 @@ struct sup_config {
 	bool is_private, is_dangerous, can_ask;
 	int log_fd; /* -1 = none */
 	uint32_t scrollback_n;
+	bool has_clipboard; /* the agent may set the user's clipboard */
 };
 
 /** The dashboard, as the session needs it; all NULL-free when given. @arg goes to each. */
@@ -62,6 +63,8 @@ struct sup_face {
 	void (*changed)(void *arg, unsigned changed);
 	void (*frame)(void *arg, const struct zw_msg_pane_frame *frame);
 	void (*note)(void *arg, unsigned kind, const char *text);
+	/** The agent put this on the user's clipboard, as the settings let it. Any bytes. */
+	void (*clip)(void *arg, const void *text, size_t len);
 	/** pane_found, pane_text or pane_link_is; spans live for the call. */
 	void (*pane_answer)(void *arg, enum zw_msg_id id, const union zw_msg_any *msg);
 	void (*message)(void *arg, const char *text);

@@ -45,6 +45,8 @@ struct sup {
 	struct mdl_session model;
 	struct sb_session sandbox;
 	bool is_face_open, has_sandbox, is_frozen;
+	int64_t clip_ms; /* when the clipboard was last recorded, 0 = never */
+	unsigned n_clips;
 
 	struct sup_helper audit, broker, pane, proxy, resolver;
 

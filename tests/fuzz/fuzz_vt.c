@@ -59,11 +59,12 @@ static void on_progress(void *arg, unsigned state, unsigned percent)
 	assert(state <= 4 && percent <= 100);
 }
 
-static void on_clipboard(void *arg, bool is_read, size_t len_b)
+static void on_clipboard(void *arg, bool is_read, size_t len_b, struct zw_span text)
 {
 	(void)arg;
 	(void)is_read;
 	assert(len_b <= 64u << 10);
+	assert(text.p == NULL || (!is_read && text.len > 0 && text.len <= len_b * 3 / 4));
 }
 
 static const struct pane_vt_events events = {
@@ -181,7 +182,8 @@ static void cells_check(struct pane_vt *vt)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct pane_vt_config config = {.has_kitty = true, .scrollback_n = SCROLLBACK};
+	struct pane_vt_config config = {
+		.has_kitty = true, .has_clipboard = true, .scrollback_n = SCROLLBACK};
 	struct pane_vt *vt;
 	unsigned seed, resize, piece_max;
 

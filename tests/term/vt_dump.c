@@ -39,8 +39,9 @@ static void ignore_progress(void *arg, unsigned state, unsigned percent)
 	(void)percent;
 }
 
-static void ignore_clipboard(void *arg, bool is_read, size_t len_b)
+static void ignore_clipboard(void *arg, bool is_read, size_t len_b, struct zw_span text)
 {
+	(void)text;
 	(void)arg;
 	(void)is_read;
 	(void)len_b;

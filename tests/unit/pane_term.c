@@ -4,9 +4,12 @@
  * A file is a list of lines; each CASE starts with a fresh terminal of 5 x 20:
  *
  *   CASE what it shows       begins a case
- *   SIZE rows cols [kitty]   a fresh terminal of this size
+ *   SIZE rows cols [WORD]    a fresh terminal of this size; kitty: the real one speaks its protocol,
+ *                            clipboard: the child may set it
  *   PUSH "bytes"             C escapes: \e \r \n \t \b \a \\ \" \xHH
  *   SPLIT "bytes"            the same, one byte at a time
+ *   WAIT ms                  turns the clock on
+ *   FILL n "bytes"           the bytes n times
  *   RESIZE rows cols
  *   KEEP n                   a fresh terminal of 5 x 20 that keeps n lines of history
  *   LOOK n                   the view goes n lines back; LOOK 0 is live
@@ -45,6 +48,7 @@ struct bed {
 	size_t n_events, next_event;
 	const char *file;
 	int line;
+	int64_t now_ms;
 	bool is_found; /* by the last FIND */
 	struct pane_vt_place found, found_end;
 };
@@ -77,9 +81,11 @@ static void on_progress(void *arg, unsigned state, unsigned percent)
 	event_add(arg, zw_xasprintf("progress %u %u", state, percent));
 }
 
-static void on_clipboard(void *arg, bool is_read, size_t len_b)
+static void on_clipboard(void *arg, bool is_read, size_t len_b, struct zw_span text)
 {
-	event_add(arg, zw_xasprintf("clipboard %d %zu", is_read, len_b));
+	event_add(arg, zw_xasprintf("clipboard %d %zu%s%.*s", is_read, len_b,
+				    text.p != NULL ? " " : "", (int)text.len,
+				    text.p != NULL ? text.p : ""));
 }
 
 static const struct pane_vt_events events = {
@@ -99,14 +105,16 @@ static void bed_clear(struct bed *b)
 	b->next_event = 0;
 }
 
-static void bed_fresh(struct bed *b, unsigned rows, unsigned cols, bool has_kitty, unsigned keep_n)
+static void bed_fresh(struct bed *b, unsigned rows, unsigned cols, const char *word,
+		      unsigned keep_n)
 {
 	struct pane_vt_config config = {.rows = rows,
 					.cols = cols,
 					.scrollback_n = keep_n,
 					.fg_rgb = 0xd0d0d0,
 					.bg_rgb = 0x102030,
-					.has_kitty = has_kitty};
+					.has_kitty = strcmp(word, "kitty") == 0,
+					.has_clipboard = strcmp(word, "clipboard") == 0};
 
 	bed_clear(b);
 	b->vt = pane_vt_new(&config, &events, b);
@@ -150,7 +158,7 @@ static size_t unquote(struct bed *b, const char *s, char *out)
 static void feed(struct bed *b, const char *bytes, size_t len, size_t piece)
 {
 	while (len > 0) {
-		size_t n = pane_vt_feed(b->vt, bytes, piece < len ? piece : len, 1000);
+		size_t n = pane_vt_feed(b->vt, bytes, piece < len ? piece : len, b->now_ms);
 
 		assert_true(n > 0);
 		bytes += n;
@@ -396,9 +404,19 @@ static void do_state(struct bed *b, const char *verb, const char *rest)
 	}
 }
 
+static void do_fill(struct bed *b, const char *rest)
+{
+	char bytes[LINE_MAX_B], *after;
+	unsigned long n = strtoul(rest, &after, 10);
+	size_t len = unquote(b, after, bytes);
+
+	while (n-- > 0)
+		feed(b, bytes, len, len);
+}
+
 static void do_line(struct bed *b, const char *line)
 {
-	char verb[16] = "", bytes[LINE_MAX_B], kitty[8] = "";
+	char verb[16] = "", bytes[LINE_MAX_B], word[16] = "";
 	unsigned rows, cols;
 	const char *rest;
 	size_t len;
@@ -407,19 +425,23 @@ static void do_line(struct bed *b, const char *line)
 		return;
 	rest = line + strlen(verb);
 	if (strcmp(verb, "CASE") == 0) {
-		bed_fresh(b, 5, 20, false, 0);
+		bed_fresh(b, 5, 20, "", 0);
 	} else if (strcmp(verb, "SIZE") == 0 &&
-		   sscanf(rest, "%u %u %7s", &rows, &cols, kitty) >= 2) {
-		bed_fresh(b, rows, cols, strcmp(kitty, "kitty") == 0, 0);
+		   sscanf(rest, "%u %u %15s", &rows, &cols, word) >= 2) {
+		bed_fresh(b, rows, cols, word, 0);
 	} else if (strcmp(verb, "RESIZE") == 0 && sscanf(rest, "%u %u", &rows, &cols) == 2) {
 		pane_vt_resize(b->vt, rows, cols);
 	} else if (strcmp(verb, "KEEP") == 0) {
-		bed_fresh(b, 5, 20, false, (unsigned)strtoul(rest, NULL, 10));
+		bed_fresh(b, 5, 20, "", (unsigned)strtoul(rest, NULL, 10));
 	} else if (do_lookback(b, verb, rest)) {
 		return;
 	} else if (strcmp(verb, "PUSH") == 0 || strcmp(verb, "SPLIT") == 0) {
 		len = unquote(b, rest, bytes);
 		feed(b, bytes, len, verb[0] == 'S' ? 1 : len);
+	} else if (strcmp(verb, "WAIT") == 0) {
+		b->now_ms += strtol(rest, NULL, 10);
+	} else if (strcmp(verb, "FILL") == 0) {
+		do_fill(b, rest);
 	} else if (strcmp(verb, "ROW") == 0) {
 		do_row(b, rest, false);
 	} else if (strcmp(verb, "CELL") == 0) {
@@ -443,7 +465,7 @@ static void run_file(void **state)
 	char *line, *next;
 
 	assert_int_equal(zw_read_file(*state, 1u << 20, &text, &len), 0);
-	bed_fresh(&b, 5, 20, false, 0);
+	bed_fresh(&b, 5, 20, "", 0);
 	for (line = text; line != NULL && *line != '\0'; line = next) {
 		next = strchr(line, '\n');
 		if (next != NULL)

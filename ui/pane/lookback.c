@@ -126,7 +126,7 @@ static void needle_make(struct needle *out, struct zw_span s)
 
 		if (n > 0)
 			out->cp[out->n++] = cp;
-		if (n > 0 && cp >= 'A' && cp <= 'Z')
+		if (n > 0 && pane_fold(cp) != cp)
 			out->is_folded = false;
 		i += n > 0 ? (size_t)n : 1;
 	}
@@ -134,9 +134,7 @@ static void needle_make(struct needle *out, struct zw_span s)
 
 static bool same_char(const struct needle *n, uint32_t want, uint32_t have)
 {
-	if (n->is_folded && have >= 'A' && have <= 'Z')
-		have += 'a' - 'A';
-	return want == have;
+	return want == have || (n->is_folded && want == pane_fold(have));
 }
 
 static void flat_add(struct flat *f, const struct pane_vt_row *row, uint64_t line, unsigned cols,

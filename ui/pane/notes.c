@@ -4,6 +4,8 @@
 #include "src/base/mem.h"
 #include "src/base/words.h"
 
+#define CLIP_MAX_B 49152 /* as pane_clip has it: all that an OSC can carry */
+
 static void on_title(void *arg, const char *title)
 {
 	struct pane_notes *n = arg;
@@ -37,10 +39,16 @@ static void on_progress(void *arg, unsigned state, unsigned percent)
 	n->progress = state << 8 | percent;
 }
 
-static void on_clipboard(void *arg, bool is_read, size_t len_b)
+static void on_clipboard(void *arg, bool is_read, size_t len_b, struct zw_span text)
 {
 	struct pane_notes *n = arg;
 
+	if (text.p != NULL && text.len <= CLIP_MAX_B) {
+		free(n->clip);
+		n->clip = zw_xmemdup0(text.p, text.len);
+		n->clip_len_b = text.len;
+		return;
+	}
 	n->n_clipboards++;
 	n->is_clipboard_read = is_read;
 	n->clipboard_len_b = len_b;
@@ -57,7 +65,7 @@ const struct pane_vt_events pane_notes_events = {
 bool pane_notes_is_empty(const struct pane_notes *n)
 {
 	return n->title == NULL && n->n_texts == 0 && n->n_bells == 0 && n->n_clipboards == 0 &&
-	       !n->has_progress;
+	       n->clip == NULL && !n->has_progress;
 }
 
 void pane_notes_send(struct pane_notes *n, struct zw_chan *chan)
@@ -72,6 +80,8 @@ void pane_notes_send(struct pane_notes *n, struct zw_chan *chan)
 		zw_send(chan, pane_note, .kind = ZW_NOTE_KIND_CLIPBOARD,
 			.value = (uint32_t)n->clipboard_len_b,
 			.text = zw_span(n->is_clipboard_read ? "read" : "set"));
+	if (n->clip != NULL)
+		zw_send(chan, pane_clip, .text = zw_span_n(n->clip, n->clip_len_b));
 	if (n->has_progress)
 		zw_send(chan, pane_note, .kind = ZW_NOTE_KIND_PROGRESS, .value = n->progress);
 	pane_notes_clear(n);
@@ -80,6 +90,7 @@ void pane_notes_send(struct pane_notes *n, struct zw_chan *chan)
 void pane_notes_clear(struct pane_notes *n)
 {
 	free(n->title);
+	free(n->clip);
 	while (n->n_texts > 0)
 		free(n->text[--n->n_texts]);
 	*n = (struct pane_notes){0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Events of the terminal between two frames, folded: the last title, one bell, the last progress,
- * one refused clipboard and a few notifications. So a program that rings without end costs zwatch a
+ * one clipboard and a few notifications. So a program that rings without end costs zwatch a
  * handful of messages a frame and no memory. */
 #ifndef ZW_UI_PANE_NOTES_H
 #define ZW_UI_PANE_NOTES_H
@@ -20,6 +20,8 @@ struct pane_notes {
 	unsigned n_bells, n_clipboards;
 	size_t clipboard_len_b; /* of the last one */
 	bool is_clipboard_read;
+	char *clip; /* owned; what the last one set, NULL = nothing that it may */
+	size_t clip_len_b;
 	bool has_progress;
 	unsigned progress; /* state << 8 | percent */
 };
@@ -28,7 +30,7 @@ struct pane_notes {
 extern const struct pane_vt_events pane_notes_events;
 
 bool pane_notes_is_empty(const struct pane_notes *n);
-/** Sends pane_title and pane_note messages and forgets what was sent. */
+/** Sends pane_title, pane_note and pane_clip messages and forgets what was sent. */
 void pane_notes_send(struct pane_notes *n, struct zw_chan *chan);
 /** Frees; the object is empty again. */
 void pane_notes_clear(struct pane_notes *n);

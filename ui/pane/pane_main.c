@@ -211,6 +211,7 @@ static void on_msg_setup(struct pane *p, const struct zw_msg_pane_setup *m, int 
 		.fg_rgb = m->fg_rgb,
 		.bg_rgb = m->bg_rgb,
 		.has_kitty = m->has_kitty != 0,
+		.has_clipboard = m->has_clipboard != 0,
 		.scrollback_n = m->scrollback_n,
 	};
 

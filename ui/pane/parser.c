@@ -29,6 +29,8 @@ static void string_begin(struct pane_parser *p)
 	zw_buf_consume(&p->data, p->data.len);
 	p->too_long = false;
 	p->string_end = false;
+	p->string_len = 0;
+	p->n_strings++;
 }
 
 void pane_parser_reset(struct pane_parser *p)
@@ -156,6 +158,7 @@ static void in_escape(struct pane_parser *p, uint8_t c)
 		string_begin(p);
 		p->state = PANE_PS_DCS_ENTRY;
 	} else if (c == 'X' || c == '^' || c == '_') {
+		string_begin(p);
 		p->state = PANE_PS_IGNORED_STRING;
 	} else {
 		p->state = PANE_PS_GROUND;
@@ -227,6 +230,9 @@ static size_t in_string(struct pane_parser *p, const uint8_t *b, size_t len)
 	if (n > 0 && p->state != PANE_PS_IGNORED_STRING && p->state != PANE_PS_DCS_IGNORE &&
 	    !p->too_long && zw_buf_add(&p->data, b, n) < 0)
 		p->too_long = true;
+	p->string_len += n;
+	if (p->string_len > PANE_STRING_LOST)
+		p->state = PANE_PS_GROUND;
 	return n;
 }
 

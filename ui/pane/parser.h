@@ -4,7 +4,7 @@
  * The state machine is the public one of DEC's and ANSI's terminals (ECMA-48; vt100.net "A parser
  * for DEC's ANSI-compatible video terminals") with UTF-8 text, colons between parameters, and BEL
  * as a second end of OSC. Every byte is safe in every state: parameters are counted and clamped,
- * strings bounded, and CAN, SUB or ESC end whatever was begun. No I/O, and no knowledge of what
+ * strings bounded, and CAN, SUB, ESC or sheer length end whatever was begun. No I/O, and no knowledge of what
  * sequences mean: that is behind struct pane_parser_ops. */
 #ifndef ZW_UI_PANE_PARSER_H
 #define ZW_UI_PANE_PARSER_H
@@ -19,6 +19,7 @@
 #define PANE_PARAM_MAX	       65535
 #define PANE_INTERMEDIATES_MAX 2
 #define PANE_STRING_MAX	       (64u << 10) /* bytes of an OSC or DCS; longer ones are discarded */
+#define PANE_STRING_LOST       (8u << 20)  /* behind so many nobody ends the string any more */
 
 enum pane_parser_state {
 	PANE_PS_GROUND,
@@ -72,6 +73,8 @@ struct pane_parser {
 	bool too_many;		       /* parameters or intermediates beyond the maximum */
 	bool string_end;	       /* ESC came in a string: a backslash completes it */
 	bool too_long;		       /* the string went over its maximum */
+	size_t string_len;	       /* of all of it */
+	unsigned n_strings;	       /* begun so far: tells one from the next */
 	enum pane_parser_state string; /* which string `string_end` is about */
 	struct zw_buf data;	       /* of the string */
 	uint8_t utf8[4];	       /* a character cut off by the end of a read */
@@ -82,6 +85,12 @@ void pane_parser_init(struct pane_parser *p, const struct pane_parser_ops *ops, 
 void pane_parser_fini(struct pane_parser *p);
 /** Back to ground; a begun sequence or string is forgotten. */
 void pane_parser_reset(struct pane_parser *p);
+
+/** Whether a string was begun and not ended: what comes is not shown. */
+static inline bool pane_parser_in_string(const struct pane_parser *p)
+{
+	return p->state >= PANE_PS_DCS_ENTRY;
+}
 
 /** Feeds bytes. Returns how many were taken: @len, or fewer when on_csi asked to stop. */
 size_t pane_parser_feed(struct pane_parser *p, const uint8_t *bytes, size_t len);

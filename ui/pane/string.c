@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/pane/links.h"
 
-#include <assert.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "src/base/mem.h"
@@ -138,10 +135,51 @@ static void osc_777(struct pane_vt *vt, struct zw_span rest)
 	note(vt, title, rest.p != NULL ? rest : zw_span(""));
 }
 
+static int base64_digit(char c)
+{
+	return c >= 'A' && c <= 'Z'   ? c - 'A'
+	       : c >= 'a' && c <= 'z' ? c - 'a' + 26
+	       : c >= '0' && c <= '9' ? c - '0' + 52
+	       : c == '+'	      ? 62
+	       : c == '/'	      ? 63
+				      : -1;
+}
+
+/* What @src spells. @out has room for three quarters of it; false when it is not base64. */
+static bool base64_decode(struct zw_span src, char *out, size_t *ret_len)
+{
+	uint32_t bits = 0;
+	size_t n = 0, used = 0;
+
+	while (src.len > 0 && src.p[src.len - 1] == '=')
+		src.len--;
+	for (size_t i = 0; i < src.len; i++) {
+		int digit = base64_digit(src.p[i]);
+
+		if (digit < 0)
+			return false;
+		bits = bits << 6 | (uint32_t)digit;
+		if (++n % 4 != 1)
+			out[used++] = (char)(bits >> (2 * (3 - (n + 3) % 4)) & 255);
+	}
+	*ret_len = used;
+	return n % 4 != 1;
+}
+
+/* OSC 52;selection;base64, or ? to read, which nobody may. */
 static void osc_52(struct pane_vt *vt, struct zw_span rest)
 {
 	pane_vt_field(&rest); /* which selection */
-	vt->events->on_clipboard(vt->arg, zw_span_eq(rest, "?"), rest.len);
+	bool is_read = zw_span_eq(rest, "?");
+	zw_autofree char *text = NULL;
+	size_t len = 0;
+
+	if (vt->config.has_clipboard && !is_read && rest.len > 0) {
+		text = zw_xmalloc(rest.len);
+		if (!base64_decode(rest, text, &len) || len == 0)
+			free(zw_steal(&text));
+	}
+	vt->events->on_clipboard(vt->arg, is_read, rest.len, zw_span_n(text, len));
 }
 
 /* OSC 8;parameters;target: what is printed from here on is a link, an empty target ends it. */
@@ -191,82 +229,6 @@ void pane_vt_osc(struct pane_vt *vt, const uint8_t *data, size_t len, bool by_be
 		osc_777(vt, rest);
 		break;
 	default:
-		break; /* others change nothing that is shown */
+		break; /* others, 7 and 133 among them, change nothing that is shown */
 	}
-}
-
-struct sgr {
-	char text[112];
-	size_t n;
-};
-
-static void sgr_add(struct sgr *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void sgr_add(struct sgr *s, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	int n = vsnprintf(s->text + s->n, sizeof(s->text) - s->n, fmt, ap);
-	va_end(ap);
-	assert(n > 0 && (size_t)n < sizeof(s->text) - s->n);
-	s->n += (size_t)n;
-}
-
-static void sgr_colour(struct sgr *s, unsigned code, uint32_t c)
-{
-	if ((c & PANE_COLOUR_KIND) == PANE_COLOUR_INDEX)
-		sgr_add(s, ";%u:5:%u", code, c & 255);
-	else if ((c & PANE_COLOUR_KIND) == PANE_COLOUR_RGB)
-		sgr_add(s, ";%u:2::%u:%u:%u", code, c >> 16 & 255, c >> 8 & 255, c & 255);
-}
-
-/* The pen as SGR would set it. */
-static void pen_text(const struct pane_vt_cell *pen, struct sgr *s)
-{
-	static const uint8_t code[] = {1, 2, 3, 5,
-				       7, 8, 9, 53}; /* in the order of enum pane_attr */
-
-	s->n = 0;
-	sgr_add(s, "0");
-	for (unsigned i = 0; i < sizeof(code); i++)
-		if ((pen->attrs >> i & 1) != 0)
-			sgr_add(s, ";%u", code[i]);
-	if (pen->underline == PANE_UL_SINGLE)
-		sgr_add(s, ";4");
-	else if (pen->underline != PANE_UL_NONE)
-		sgr_add(s, ";4:%u", (unsigned)pen->underline);
-	sgr_colour(s, 38, pen->fg);
-	sgr_colour(s, 48, pen->bg);
-	sgr_colour(s, 58, pen->ul_colour);
-}
-
-/* DECRQSS: settings that this terminal has, with its own values. */
-static void request_setting(struct pane_vt *vt, struct zw_span what)
-{
-	struct sgr sgr;
-
-	pen_text(&vt->pen, &sgr);
-	if (zw_span_eq(what, "m"))
-		pane_vt_reply(vt, "\033P1$r%sm\033\\", sgr.text);
-	else if (zw_span_eq(what, "r"))
-		pane_vt_reply(vt, "\033P1$r%u;%ur\033\\", vt->scr->top + 1, vt->scr->bottom + 1);
-	else if (zw_span_eq(what, " q"))
-		pane_vt_reply(vt, "\033P1$r%u q\033\\", vt->cursor_shape);
-	else if (zw_span_eq(what, "\"p"))
-		pane_vt_reply(vt, "\033P1$r62;1\"p\033\\");
-	else if (zw_span_eq(what, "\"q")) /* nothing is ever protected */
-		pane_vt_reply(vt, "\033P1$r0\"q\033\\");
-	else
-		pane_vt_reply(vt, "\033P0$r\033\\");
-}
-
-void pane_vt_dcs(struct pane_vt *vt, const struct pane_seq *seq, const uint8_t *data, size_t len)
-{
-	pane_vt_end_cluster(vt);
-	if (seq->n_intermediates != 1 || seq->final != 'q')
-		return;
-	if (seq->intermediate[0] == '$')
-		request_setting(vt, zw_span_n(data, len));
-	else if (seq->intermediate[0] == '+')
-		pane_vt_reply(vt, "\033P0+r\033\\"); /* XTGETTCAP: no such capability */
 }

@@ -12,6 +12,7 @@
 #define DEFAULT_CELL_W 8
 #define DEFAULT_CELL_H 16
 #define REPLY_ONE_B    128
+#define STRING_WAIT_MS 5000 /* for the end of a string, as other terminals wait */
 
 /* -- between parser and engine -------------------------------------------------------------------- */
 
@@ -127,6 +128,7 @@ struct pane_vt *pane_vt_new(const struct pane_vt_config *config,
 	pane_history_init(&vt->history, config->scrollback_n);
 	pane_links_init(&vt->links);
 	vt->view_top = PANE_VT_LIVE;
+	vt->string_ms = -1;
 	settings_default(vt);
 	vt->all_dirty = true;
 	return vt;
@@ -181,10 +183,29 @@ void pane_vt_soft_reset(struct pane_vt *vt)
 	vt->gl = 0;
 }
 
+/* Its program died, or never meant to begin it: what comes now is text again. */
+static void string_give_up(struct pane_vt *vt)
+{
+	if (vt->string_ms >= 0 && vt->now_ms - vt->string_ms >= STRING_WAIT_MS)
+		pane_parser_reset(&vt->parser);
+}
+
+static void string_watch(struct pane_vt *vt)
+{
+	if (!pane_parser_in_string(&vt->parser))
+		vt->string_ms = -1;
+	else if (vt->string_ms < 0 || vt->string_no != vt->parser.n_strings)
+		vt->string_ms = vt->now_ms;
+	vt->string_no = vt->parser.n_strings;
+}
+
 size_t pane_vt_feed(struct pane_vt *vt, const void *bytes, size_t len, int64_t now_ms)
 {
 	vt->now_ms = now_ms;
-	return pane_parser_feed(&vt->parser, bytes, len);
+	string_give_up(vt);
+	size_t n = pane_parser_feed(&vt->parser, bytes, len);
+	string_watch(vt);
+	return n;
 }
 
 /* -- resize --------------------------------------------------------------------------------------- */

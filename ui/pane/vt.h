@@ -3,11 +3,14 @@
  *
  * A VT220 with what xterm, kitty and others added and agents ask for: true colour, all underlines,
  * alternate screens, synchronized output, bracketed paste, focus and mouse modes, kitty keys.
- * Pure: no I/O, no clock, no signals. Any bytes are safe: every size is bounded, no reply holds
+ * Pure: no I/O, no clock, no signals. Any bytes are safe: every size is bounded, a string that
+ * nobody ends is given up after 5 s or 8 MB, no reply holds
  * text that the child chose, and nothing is handed on but cells, numbers and filtered strings.
  *
  * Left out on purpose: answers about the title, the clipboard and graphics (the child could make
  * them say what it likes to whoever reads the terminal next), C1 controls, VT52, printing, DECLRMM.
+ * The working directory (OSC 7) and the marks of a shell (OSC 133) are read over: nobody here needs
+ * to believe a child about them.
  *
  * Where terminals differ, it does as xterm.js does, the one that agents are developed with. */
 #ifndef ZW_UI_PANE_VT_H
@@ -36,8 +39,9 @@ struct pane_vt_events {
 	void (*on_note)(void *arg, const char *title, const char *text);
 	/** OSC 9;4. @state 0 none, 1 normal, 2 error, 3 busy, 4 paused; @percent 0 to 100. */
 	void (*on_progress)(void *arg, unsigned state, unsigned percent);
-	/** OSC 52 was refused: the child wanted to read or to set the clipboard (@len_b of base64). */
-	void (*on_clipboard)(void *arg, bool is_read, size_t len_b);
+	/** OSC 52: the child wants to read the clipboard, which is never answered, or to set it
+	 * (@len_b of base64). @text holds any bytes; .p is NULL where the config does not let it. */
+	void (*on_clipboard)(void *arg, bool is_read, size_t len_b, struct zw_span text);
 };
 
 struct pane_vt_config {
@@ -45,6 +49,7 @@ struct pane_vt_config {
 	unsigned cell_w, cell_h; /* pixels of a cell, for 14t and 16t; 0 = a usual size */
 	uint32_t fg_rgb, bg_rgb; /* 0xrrggbb, to answer OSC 10 and 11 */
 	bool has_kitty;		 /* answer kitty keyboard queries */
+	bool has_clipboard;	 /* the child may set the clipboard */
 	uint32_t scrollback_n;	 /* lines kept that left the main screen; also bounded in bytes */
 };
 
@@ -69,7 +74,7 @@ void pane_vt_free(struct pane_vt *vt);
 /**
  * Feeds what the child printed.
  *
- * @now_ms   any monotonic clock; only dates the begin of a synchronized block
+ * @now_ms   any monotonic clock; dates the begin of a synchronized block and of a string
  * Returns   bytes taken: @len, or fewer: a synchronized block (?2026) ended there. That is the
  *           moment to take a frame; then feed the rest
  */
@@ -136,7 +141,7 @@ struct pane_vt_place {
 
 /**
  * Searches text, also over the end of a row that wrapped. A needle without capital letters finds
- * them too (ASCII).
+ * them too, of any script.
  *
  * @needle    UTF-8; cut at the maximum
  * @is_up     towards older lines: the nearest match that begins before @from, else behind it;

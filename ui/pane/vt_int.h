@@ -10,7 +10,7 @@
  *   print.c    text into cells: wrapping, clusters, character sets
  *   control.c  C0 and ESC sequences
  *   csi.c      CSI sequences; sgr.c the one that colours; mode.c those that set modes
- *   string.c   OSC and DCS; colours.c those that ask for and set colours
+ *   string.c   OSC; colours.c those that ask for and set colours; dcs.c DCS
  *
  * The cursor's column may be `cols`: the last column was printed and the wrap is pending. */
 #ifndef ZW_UI_PANE_VT_INT_H
@@ -147,6 +147,8 @@ struct pane_vt {
 	uint8_t modify_other_keys;
 	int64_t sync_since_ms; /* -1 = no block open */
 	int64_t now_ms;	       /* of the feed that runs */
+	int64_t string_ms;     /* when the string that is open was first seen, -1 = none is */
+	unsigned string_no;    /* which of the parser's it is */
 	bool tab[PANE_COLS_MAX];
 
 	struct pane_cluster cluster; /* being printed; width 0 = the last thing was not text */

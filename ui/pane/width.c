@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/pane/width.h"
 
+#include <stddef.h>
+
+struct fold {
+	uint32_t first, last;
+	uint8_t step;
+	int32_t delta;
+};
+
+#include "ui/pane/fold.inc"
 #include "ui/pane/width.inc"
 
 #define VS16 0xfe0fu
@@ -12,6 +21,24 @@ struct pane_width pane_width(uint32_t cp)
 	if (cp <= 0x10ffff)
 		bits = width_block[width_index[cp >> 8]][cp & 0xff];
 	return (struct pane_width){(enum pane_gc)(bits & 0x0f), bits >> 4 & 3, (bits & 0x40) != 0};
+}
+
+uint32_t pane_fold(uint32_t cp)
+{
+	size_t low = 0, high = sizeof(fold_run) / sizeof(fold_run[0]);
+
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+		const struct fold *f = &fold_run[mid];
+
+		if (cp > f->last)
+			low = mid + 1;
+		else if (cp < f->first)
+			high = mid;
+		else
+			return (cp - f->first) % f->step == 0 ? (uint32_t)((int32_t)cp + f->delta) : cp;
+	}
+	return cp;
 }
 
 static bool hangul_joins(enum pane_gc a, enum pane_gc b)

@@ -35,6 +35,9 @@ struct pane_width {
 /** Properties of a code point; above U+10FFFF as a control. */
 struct pane_width pane_width(uint32_t cp);
 
+/** @cp as it is compared when case does not count (simple case folding of Unicode). */
+uint32_t pane_fold(uint32_t cp);
+
 /** A grapheme cluster that is being printed. All zero = none. */
 struct pane_cluster {
 	enum pane_gc last; /* class of its last character */
