@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/term.h"
+#include "ui/guard.h"
 #include "ui/ui.h"
 
 #define NCURSES_WIDECHAR 1
@@ -8,6 +9,7 @@
 #undef lines /* macros of term.h that are plain words */
 #undef columns
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -61,6 +63,7 @@ struct ui_term {
 	struct term_modes modes;
 	struct term_cursor cursor;
 	struct zw_buf out;
+	struct ui_guard guard;	  /* of all that goes into it */
 	bool is_paused, is_drawn; /* is_drawn: a frame is in the queue */
 };
 
@@ -119,10 +122,23 @@ static void flush(struct ui_term *t)
 	}
 }
 
+/* In debug builds: whatever is written is in the list of guard.def. */
+static void check(struct ui_guard *g, const void *bytes, size_t len)
+{
+#ifdef UI_GUARD_ON
+	assert(ui_guard_pass(g, bytes, len));
+#else
+	(void)g;
+	(void)bytes;
+	(void)len;
+#endif
+}
+
 static void say(struct ui_term *t, const char *s)
 {
 	/* Full means that the terminal has not read for megabytes: it gets the end state later. */
-	(void)zw_buf_add(&t->out, s, strlen(s));
+	if (zw_buf_add(&t->out, s, strlen(s)) == 0)
+		check(&t->guard, s, strlen(s));
 }
 
 static void sayf(struct ui_term *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -159,6 +175,7 @@ static void emergency_update(const struct ui_term *t)
 {
 	emergency.len = 0;
 	leave_text(t, emergency.bytes, sizeof(emergency.bytes));
+	check(&(struct ui_guard){.state = 0}, emergency.bytes, strlen(emergency.bytes));
 	emergency.saved = t->saved;
 	emergency.flags = t->borrowed_flags;
 	emergency.fd = t->fd;
@@ -711,8 +728,10 @@ static void collect(struct ui_term *t)
 	if (room != NULL) {
 		ssize_t n = pread(t->mem_fd, room, (size_t)len, 0);
 
-		if (n > 0)
+		if (n > 0) {
+			check(&t->guard, room, (size_t)n);
 			zw_buf_grow(&t->out, (size_t)n);
+		}
 	}
 	(void)!ftruncate(t->mem_fd, 0);
 	(void)lseek(t->mem_fd, 0, SEEK_SET);

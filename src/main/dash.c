@@ -287,7 +287,7 @@ int dash_init(struct dash *d)
 				    .changed = face_changed,
 				    .frame = face_frame,
 				    .note = face_note,
-				     .clip = face_clip,
+				    .clip = face_clip,
 				    .pane_answer = face_pane_answer,
 				    .message = face_message,
 				    .input_pause = face_input_pause,

@@ -83,9 +83,9 @@ static void on_progress(void *arg, unsigned state, unsigned percent)
 
 static void on_clipboard(void *arg, bool is_read, size_t len_b, struct zw_span text)
 {
-	event_add(arg, zw_xasprintf("clipboard %d %zu%s%.*s", is_read, len_b,
-				    text.p != NULL ? " " : "", (int)text.len,
-				    text.p != NULL ? text.p : ""));
+	event_add(arg,
+		  zw_xasprintf("clipboard %d %zu%s%.*s", is_read, len_b, text.p != NULL ? " " : "",
+			       (int)text.len, text.p != NULL ? text.p : ""));
 }
 
 static const struct pane_vt_events events = {

@@ -3,6 +3,7 @@
  * which does not read holds up nothing. */
 #include "tests/support/test.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pty.h>
@@ -15,6 +16,9 @@
 #include "src/base/io.h"
 #include "src/base/mem.h"
 #include "tests/support/ui_model.h"
+#include "src/base/words.h"
+#include "ui/guard.h"
+#include "ui/pane/vt.h"
 #include "ui/ui.h"
 
 struct rig {
@@ -396,6 +400,15 @@ static void test_sync__only_where_the_terminal_said_so(void **state)
 }
 
 /* Whatever the cells hold, the terminal gets ncurses' sequences and printable text. */
+/* All that was sent up to here is in the grammar. */
+static void only_listed(void)
+{
+	struct ui_guard g = {.state = 0};
+
+	assert_true(ui_guard_pass(&g, r.out.len > 0 ? zw_buf_head(&r.out) : (const void *)"",
+				  r.out.len));
+}
+
 static void test_Z099_cells__nothing_unlisted_reaches_the_terminal(void **state)
 {
 	static const uint32_t evil[] = {0x1b,	0x9b,	0x9d,	0x07,	  0x0a,	      0x202e,
@@ -416,16 +429,183 @@ static void test_Z099_cells__nothing_unlisted_reaches_the_terminal(void **state)
 	frame(0);
 	run_ms(60);
 	assert_true(r.out.len > 0);
-	const uint8_t *p = zw_buf_head(&r.out);
-	for (size_t i = 0; i < r.out.len; i++) {
-		assert_true(p[i] >= 0x20 || p[i] == 0x1b || p[i] == '\r' || p[i] == '\n' ||
-			    p[i] == '\b');
-		if (p[i] == 0x1b && i + 1 < r.out.len)
-			assert_non_null(memchr("[(=>", p[i + 1], 4));
-		if (p[i] == 0xc2 && i + 1 < r.out.len)
-			assert_true(p[i + 1] >= 0xa0); /* no C1 */
-	}
+	only_listed();
 	assert_false(sent("\xe2\x80\xae"));
+}
+
+/* -- the agent's bytes, all the way -------------------------------------------------------------- */
+
+static void on_title(void *arg, const char *title)
+{
+	(void)arg;
+	free(r.model.title);
+	r.model.title = zw_xstrdup(title);
+	ui_changed(r.ui, MDL_CHANGED_STATUS);
+}
+
+static void on_bell(void *arg)
+{
+	(void)arg;
+	ui_note(r.ui, ZW_NOTE_KIND_BELL, "");
+}
+
+static void on_note(void *arg, const char *title, const char *text)
+{
+	(void)arg;
+	ui_note(r.ui, ZW_NOTE_KIND_NOTIFY, *title != '\0' ? title : text);
+}
+
+static void on_progress(void *arg, unsigned state, unsigned percent)
+{
+	(void)arg;
+	(void)state;
+	(void)percent;
+}
+
+static void on_clipboard(void *arg, bool is_read, size_t len_b, struct zw_span text)
+{
+	(void)arg;
+	(void)is_read;
+	(void)len_b;
+	if (text.p != NULL)
+		ui_agent_clip(r.ui, text.p, text.len);
+}
+
+static const struct pane_vt_events vt_events = {on_title, on_bell, on_note, on_progress,
+						on_clipboard};
+
+static void show(struct pane_vt *vt)
+{
+	struct ui_frame f = {.rows = r.rows, .cols = r.cols};
+	struct pane_vt_state s;
+	int before = r.n_frames_done;
+
+	pane_vt_publish(vt, r.grid);
+	pane_vt_state(vt, &s);
+	f.cursor_row = (int)s.cursor_row;
+	f.cursor_col = (int)s.cursor_col;
+	f.cursor_shape = s.cursor_shape;
+	f.modes = s.modes;
+	f.kitty_flags = s.kitty_flags;
+	f.modify_other_keys = s.modify_other_keys;
+	ui_frame(r.ui, &f);
+	while (r.n_frames_done == before)
+		run_ms(2);
+}
+
+static void feed_all(struct pane_vt *vt, const char *bytes, size_t len)
+{
+	for (size_t i = 0; i < len;)
+		i += pane_vt_feed(vt, bytes + i, len - i, zw_mono_ms());
+	zw_buf_consume(pane_vt_replies(vt), pane_vt_replies(vt)->len);
+	show(vt);
+}
+
+/* The corpus of the fuzzer, and what it is made of, mixed anew each time. */
+static void feed_corpus(struct pane_vt *vt)
+{
+	static const char *const part[] = {
+		"text ",
+		"\xe6\x97\xa5",
+		"\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x91\xa7",
+		"\xcc\x81",
+		"\xe2\x80\xae",
+		"\xc2\x9b",
+		"\xff",
+		"\xf3\xa0\x81\x81",
+		"\r\n",
+		"\b",
+		"\t",
+		"\x0e",
+		"\033(0",
+		"\033[7;3;9;4:3m",
+		"\033[38;2;1;2;3;48;5;9m",
+		"\033[m",
+		"\033[5;5H",
+		"\033[2J",
+		"\033[3L",
+		"\033[2;9r",
+		"\033[?1049h",
+		"\033[?1049l",
+		"\033[?1003;1006h",
+		"\033[?1016h",
+		"\033[>31u",
+		"\033[<u",
+		"\033[>4;2m",
+		"\033[?1h",
+		"\033=",
+		"\033[?2004h",
+		"\033[?1004h",
+		"\033[6 q",
+		"\033[?25l",
+		"\033[?5h",
+		"\033]2;a\033b\a",
+		"\033]2;\xe2\x80\xae"
+		"evil\a",
+		"\033]9;note\a",
+		"\033]52;c;G10yO2V2aWwH\a",
+		"\033]8;;http://x\033\\",
+		"\033]4;1;#123456\a",
+		"\033]11;#fff\a",
+		"\033P$qm\033\\",
+		"\033_G;\033\\",
+		"\033c",
+		"\033#8",
+		"\033[21t",
+		"\033[i",
+	};
+	DIR *dir = opendir("tests/fuzz/corpus/vt");
+	struct dirent *e;
+	unsigned seed = 7;
+
+	assert_non_null(dir);
+	while ((e = readdir(dir)) != NULL) {
+		zw_autofree char *path = zw_xasprintf("tests/fuzz/corpus/vt/%s", e->d_name);
+		zw_autofree char *bytes = NULL;
+		size_t len;
+
+		if (e->d_name[0] != '.' && zw_read_file(path, 1u << 20, &bytes, &len) == 0)
+			feed_all(vt, bytes, len);
+	}
+	closedir(dir);
+	for (int round = 0; round < 60; round++) {
+		char bytes[2048];
+		size_t n = 0;
+
+		for (int i = 0; i < 60; i++) {
+			seed = seed * 1103515245u + 12345u;
+			n += zw_strlcpy(bytes + n, part[(seed >> 16) % ZW_N_ELEMENTS(part)],
+					sizeof(bytes) - n);
+		}
+		feed_all(vt, bytes, n);
+	}
+}
+
+static void test_Z099_corpus__only_listed_bytes_on_every_terminal(void **state)
+{
+	static const char *const names[] = {"xterm-256color", "linux", "vt100", "screen"};
+
+	(void)state;
+	for (size_t i = 0; i < ZW_N_ELEMENTS(names); i++) {
+		setenv("TERM", names[i], 1);
+		if (i > 0)
+			unsetenv("COLORTERM");
+		r.answers = i == 0 ? "\033[?2026;2$y\033[?0u" : NULL;
+		assert_int_equal(open_ui(), 0);
+		struct pane_vt_config config = {
+			.rows = (unsigned)r.rows, .cols = (unsigned)r.cols, .has_clipboard = true};
+		struct pane_vt *vt = pane_vt_new(&config, &vt_events, NULL);
+		run_ms(20);
+		feed_corpus(vt);
+		pane_vt_free(vt);
+		ui_free(zw_steal(&r.ui));
+		run_ms(20);
+		assert_true(r.out.len > 1000);
+		/* What it put on the clipboard came without its controls. */
+		assert_true(sent("\033]52;c;XTI7ZXZpbA==\a") == (i != 1));
+		only_listed();
+		forget();
+	}
 }
 
 static void test_colour__true_or_the_nearest(void **state)
@@ -568,6 +748,7 @@ int main(void)
 		T(test_copy__osc_52_in_base64),
 		T(test_sync__only_where_the_terminal_said_so),
 		T(test_Z099_cells__nothing_unlisted_reaches_the_terminal),
+		T(test_Z099_corpus__only_listed_bytes_on_every_terminal),
 		T(test_colour__true_or_the_nearest),
 		T(test_colour__more_pairs_than_there_are),
 		T(test_stuck__a_terminal_that_does_not_read),

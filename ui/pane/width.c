@@ -36,7 +36,8 @@ uint32_t pane_fold(uint32_t cp)
 		else if (cp < f->first)
 			high = mid;
 		else
-			return (cp - f->first) % f->step == 0 ? (uint32_t)((int32_t)cp + f->delta) : cp;
+			return (cp - f->first) % f->step == 0 ? (uint32_t)((int32_t)cp + f->delta)
+							      : cp;
 	}
 	return cp;
 }
