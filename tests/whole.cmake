@@ -2,7 +2,7 @@
 foreach(name none_mode settings install history)
 	zw_script(scen.${name} scen scen/${name}.sh)
 endforeach()
-foreach(name demo question screen scroll death)
+foreach(name demo question screen scroll death record)
 	zw_script(tty.${name} tty tty/${name}.sh)
 endforeach()
 

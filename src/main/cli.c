@@ -53,10 +53,11 @@ static void getopt_tables(struct option longs[CLI_OPT_MAX + 1], char shorts[2 * 
 	shorts[n++] = ':';
 	for (int i = 0; i < CLI_OPT_MAX; i++) {
 		bool has_argument = options[i].argument != NULL;
+		int kind = !has_argument		   ? no_argument
+			   : options[i].argument[0] == '[' ? optional_argument
+							   : required_argument;
 
-		longs[i] = (struct option){options[i].word,
-					   has_argument ? required_argument : no_argument, NULL,
-					   OPTION_BASE + i};
+		longs[i] = (struct option){options[i].word, kind, NULL, OPTION_BASE + i};
 		if (options[i].letter != 0) {
 			shorts[n++] = options[i].letter;
 			if (has_argument)
@@ -207,9 +208,10 @@ void cli_print_help(int fd)
 			commands[i].help);
 	dprintf(fd, "\nOptions\n");
 	for (int i = 0; i < CLI_OPT_MAX; i++) {
-		zw_autofree char *word =
-			zw_xasprintf("--%s%s%s", options[i].word, options[i].argument ? " " : "",
-				     options[i].argument ? options[i].argument : "");
+		zw_autofree char *word = zw_xasprintf(
+			"--%s%s%s", options[i].word,
+			options[i].argument && options[i].argument[0] != '[' ? " " : "",
+			options[i].argument ? options[i].argument : "");
 		char letter[5] = "    ";
 
 		if (options[i].letter != 0)

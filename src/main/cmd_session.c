@@ -240,6 +240,8 @@ static void say_end(const struct sup_result *r)
 		(unsigned long long)r->n_ask, (unsigned long long)r->n_miss);
 	if (*r->warning != '\0')
 		dprintf(2, "        warning: %s\n", r->warning);
+	if (*r->cast_path != '\0')
+		dprintf(2, "        screen: %s\n", r->cast_path);
 	if (r->session != 0)
 		dprintf(2, "        review: zwatch show %llu%s%.*s\n",
 			(unsigned long long)r->session,
@@ -278,6 +280,96 @@ static void face_config(struct dash *d, const struct start *st, const struct cli
 	};
 }
 
+/* -- the record of the screen -------------------------------------------------------------------- */
+
+#define CAST_MAX_B (256u << 20)
+
+/* The folder of a file, absolute and without links; NULL when there is none. */
+static char *folder_of(const char *path)
+{
+	zw_autofree char *folder = zw_xmemdup0(path, (size_t)(zw_basename(path) - path));
+
+	return realpath(*folder != '\0' ? folder : ".", NULL);
+}
+
+static int cast_fail(const char *path, const char *why, const char *fix)
+{
+	dprintf(2, "zwatch: the screen cannot be recorded in %s: %s\n        fix: %s\n", path, why,
+		fix);
+	return ZW_EXIT_CONFIG;
+}
+
+/* Opens the file of --record=FILE, or, beside the history, one that gets the session's number. A file
+ * that the agent may write would be no record. */
+static int cast_open(const struct start *st, const char *file, const char *store,
+		     struct sup_cast *ret)
+{
+	zw_autofree char *folder = NULL, *path = NULL;
+
+	if (*file != '\0') {
+		folder = folder_of(file);
+		if (folder == NULL)
+			return cast_fail(file, "there is no such folder", "name one that exists");
+		if (start_is_writable(st, folder))
+			return cast_fail(file, "the agent may write there",
+					 "name a file elsewhere");
+		path = zw_xasprintf("%s/%s", folder, zw_basename(file));
+	} else {
+		zw_autofree char *home = folder_of(store);
+
+		if (home == NULL)
+			return cast_fail(store, "the history has no folder",
+					 "set ZWATCH_DB to a file in one");
+		folder = zw_xasprintf("%s/screens", home);
+		zw_mkdirs(folder, 0700);
+		path = zw_xasprintf("%s/new-%lld.cast", folder, (long long)zw_now_us());
+	}
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int error = errno;
+	if (fd < 0)
+		return cast_fail(path, zw_strerror(-error),
+				 error == EEXIST ? "name a file that is not there yet"
+						 : "make its folder writable for you");
+	*ret = (struct sup_cast){.fd = fd,
+				 .path = zw_steal(&path),
+				 .folder = *file == '\0' ? zw_steal(&folder) : NULL,
+				 .max_b = CAST_MAX_B};
+	return 0;
+}
+
+static void cast_close(struct sup_cast *c)
+{
+	zw_close(&c->fd);
+	free((char *)(uintptr_t)c->path);
+	free((char *)(uintptr_t)c->folder);
+}
+
+/* What is recorded: by option, else by setting; "" = where zwatch likes, NULL = nothing. */
+static int cast_choose(const struct start *st, const struct cli *cli, enum face face,
+		       const char **ret)
+{
+	const char *file = cli_get(cli, CLI_OPT_RECORD);
+	bool is_private = cli_has(cli, CLI_OPT_PRIVATE);
+
+	*ret = NULL;
+	if (file != NULL && is_private) {
+		dprintf(2, "zwatch: --record keeps the screen and --private keeps no names: choose "
+			   "one\n");
+		return ZW_EXIT_USAGE;
+	}
+	if (file != NULL && face == FACE_NONE) {
+		dprintf(2,
+			"zwatch: --record needs zwatch's own screen; with --ui none there is none\n"
+			"        fix: start it in a terminal, or record with script(1)\n");
+		return ZW_EXIT_USAGE;
+	}
+	if (file != NULL)
+		*ret = file;
+	else if (st->cfg->history_record_screen && !is_private && face != FACE_NONE)
+		*ret = "";
+	return 0;
+}
+
 static const struct cfg_catalogue *catalogue_get(void *arg)
 {
 	return start_catalogue(arg);
@@ -291,6 +383,8 @@ static int session_run(struct start *st, const struct cli *cli, enum face face, 
 	zw_autofree char *store = cmd_store_path(st);
 	zw_autofree char *runtime = zw_xasprintf("%s/zwatch", st->places.runtime_dir);
 	const char *on_ask = cli_get(cli, CLI_OPT_ON_ASK);
+	const char *cast_file = NULL;
+	struct sup_cast cast = {.fd = -1};
 	struct dash dash = {.grid_fd = -1, .tty_fd = -1};
 	struct sup_result result;
 	struct sup_config config = {
@@ -321,6 +415,12 @@ static int session_run(struct start *st, const struct cli *cli, enum face face, 
 	};
 
 	net_fill(&config.net, st->cfg, upstreams, private_names);
+	int status = cast_choose(st, cli, face, &cast_file);
+	if (status == 0 && cast_file != NULL)
+		status = cast_open(st, cast_file, store, &cast);
+	if (status != 0)
+		return status;
+	config.cast = cast_file != NULL ? &cast : NULL;
 	if (face != FACE_NONE) {
 		face_config(&dash, st, cli, face, store, name);
 		int r = dash_init(&dash);
@@ -331,11 +431,15 @@ static int session_run(struct start *st, const struct cli *cli, enum face face, 
 				"none\n",
 				zw_strerror(r));
 			dash_fini(&dash);
+			cast_close(&cast);
 			return ZW_EXIT_INTERNAL;
 		}
 	}
-	int status = sup_run(&config, face != FACE_NONE ? dash_face(&dash) : NULL, &result);
+	status = sup_run(&config, face != FACE_NONE ? dash_face(&dash) : NULL, &result);
 	dash_fini(&dash);
+	if (cast_file != NULL && *result.cast_path == '\0')
+		unlink(cast.path); /* nothing was started */
+	cast_close(&cast);
 	if (*result.what != '\0')
 		say_failure(&result);
 	else if (!cli_has(cli, CLI_OPT_QUIET) &&

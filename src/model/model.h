@@ -107,6 +107,7 @@ struct mdl_session {
 	char *title;	 /* window title of the agent, filtered; "" */
 	enum pol_mode mode;
 	int64_t started_ms; /* monotonic */
+	bool is_recorded;   /* the agent's screen is */
 	bool is_dangerous;  /* --allow-dangerous-sockets is in force: red for the whole session */
 	char *warning;	    /* dead helper, store problem ...; "" = none. The newest one */
 	uint64_t n_allow, n_deny, n_auto, n_ask, n_miss, n_live;

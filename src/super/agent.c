@@ -134,9 +134,12 @@ void sup_pane_start(struct sup *s)
 		sup_warn(s, "zwatch-pane cannot be started: %s", zw_strerror(r));
 		return;
 	}
+	sup_cast_start(s);
 	pane_setup(s);
-	if (s->pane.n_starts > 1)
+	if (s->pane.n_starts > 1) {
+		sup_mark(s, "warning: zwatch-pane was started anew");
 		redraw_ask(s);
+	}
 }
 
 static void maybe_over(struct sup *s)
@@ -207,6 +210,8 @@ void sup_on_pane_msg(struct sup *s, enum zw_msg_id id, const union zw_msg_any *m
 		mdl_set(&text, msg->pane_note.text, 256);
 		if (s->is_face_open)
 			s->face->note(s->face->arg, msg->pane_note.kind, text);
+	} else if (id == ZW_ID_pane_record_end) {
+		sup_on_record_end(s, msg->pane_record_end.status);
 	} else if (id == ZW_ID_pane_eof) {
 		s->is_pane_over = true;
 		maybe_over(s);

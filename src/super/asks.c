@@ -141,6 +141,10 @@ static void record(struct sup *s, const struct sup_ask *q, const struct mdl_ask 
 		   unsigned scope, unsigned by, const char *key, const char *shown,
 		   int64_t shown_ms)
 {
+	sup_mark(s, "%s: %.200s, %.40s(%u), by %s%s%s", zw_did_word(did), a->target,
+		 mdl_proc_name(&a->proc), a->proc.pid, zw_by_word(by),
+		 did == ZW_DID_ALLOW || did == ZW_DID_DENY ? ", " : "",
+		 did == ZW_DID_ALLOW || did == ZW_DID_DENY ? zw_scope_word(scope) : "");
 	if (s->audit.chan == NULL)
 		return;
 	zw_send(s->audit.chan, question_event, .question = q->id, .t_us = q->t_us,
@@ -242,6 +246,7 @@ void sup_on_ask(struct sup *s, struct sup_helper *h, const struct zw_msg_ask *m)
 	else
 		fill_site(a, m);
 	set_before(s, a);
+	sup_mark(s, "ask: %.200s, %.40s(%u)", a->target, mdl_proc_name(&a->proc), a->proc.pid);
 	a->since_ms = a->clock_ms = zw_mono_ms();
 	a->left_ms = hold_ms(s, a->kind);
 	s->model.n_ask++;

@@ -26,6 +26,7 @@ void sup_changed(struct sup *s, unsigned changed)
 
 void sup_record(struct sup *s, const char *kind, const char *text)
 {
+	sup_mark(s, "%s: %s", kind, text);
 	if (s->audit.chan != NULL)
 		zw_send(s->audit.chan, misc_event, .t_us = zw_now_us(), .kind = zw_span(kind),
 			.text = zw_span(text));
@@ -114,6 +115,8 @@ void sup_on_sock_event(struct sup *s, struct sup_helper *h, const struct zw_msg_
 	mdl_set(&k->class_name, m->class_name, 64);
 	mdl_set(&k->reason, m->reason, 512);
 	mdl_proc_set(&s->model, &k->proc, m->pid, m->exe, m->argv, m->cwd, m->chain);
+	if (m->phase == 0)
+		sup_mark_event(s, m->did, m->by, k->target, &k->proc);
 	sup_changed(s, MDL_CHANGED_SOCKS | MDL_CHANGED_STATUS);
 }
 
@@ -142,6 +145,12 @@ static void conn_show(struct sup *s, const struct zw_msg_conn_event *m, uint64_t
 	mdl_set(&c->address, m->address, 64);
 	mdl_set(&c->reason, m->reason, 512);
 	mdl_set(&c->end, m->end, 128);
+	if (m->phase == 0) {
+		zw_autofree char *target =
+			zw_xasprintf("%s:%u", *c->host != '\0' ? c->host : c->address, m->port);
+
+		sup_mark_event(s, m->did, m->by, target, &c->proc);
+	}
 	if (m->phase == 2 || m->did != ZW_DID_ALLOW)
 		c->closed_us = m->t_us;
 	bool is_live = c->closed_us == 0;

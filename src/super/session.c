@@ -68,6 +68,7 @@ static void on_msg(struct sup_helper *h, enum zw_msg_id id, const union zw_msg_a
 	case ZW_ID_aud_opened:
 		h->is_ready = msg->aud_opened.status == 0;
 		s->model.number = msg->aud_opened.session;
+		sup_cast_number(s);
 		if (!h->is_ready) {
 			zw_autofree char *text = zw_span_dup(msg->aud_opened.text);
 			sup_warn(s,
@@ -392,6 +393,7 @@ static void fini(struct sup *s)
 {
 	sup_net_fini(s);
 	sup_agent_fini(s);
+	free(s->cast_path);
 	sb_session_fini(&s->sandbox);
 	sup_rules_fini(s);
 	struct sup_helper *const all[] = {&s->audit, &s->broker, &s->pane, &s->proxy, &s->resolver};
@@ -410,6 +412,7 @@ static void init(struct sup *s, const struct sup_config *config, const struct su
 	s->face = face;
 	s->loop = zev_loop_new();
 	s->pty_fd = -1;
+	s->started_us = zw_now_us();
 	s->go_us = INT64_MAX;
 	TAILQ_INIT(&s->asks);
 	TAILQ_INIT(&s->answers);
@@ -457,7 +460,8 @@ int sup_run(const struct sup_config *config, const struct sup_face *face, struct
 	*ret = (struct sup_result){.what = zw_xstrdup(""),
 				   .why = zw_xstrdup(""),
 				   .fix = zw_xstrdup(""),
-				   .warning = zw_xstrdup("")};
+				   .warning = zw_xstrdup(""),
+				   .cast_path = zw_xstrdup("")};
 	s.result = ret;
 	init(&s, config, face);
 	bool has_run = start(&s) == 0;
@@ -474,6 +478,7 @@ int sup_run(const struct sup_config *config, const struct sup_face *face, struct
 	ret->n_ask = s.model.n_ask;
 	ret->n_miss = s.model.n_miss;
 	mdl_set(&ret->warning, zw_span(s.model.warning), 1024);
+	mdl_set(&ret->cast_path, zw_span(s.cast_path), 4096);
 	fini(&s);
 	return ret->exit_status;
 }
@@ -484,4 +489,5 @@ void sup_result_fini(struct sup_result *r)
 	free(r->why);
 	free(r->fix);
 	free(r->warning);
+	free(r->cast_path);
 }

@@ -27,6 +27,15 @@ struct sup_net {
 	const char *allow_private; /* lines: *.name or CIDR; borrowed */
 };
 
+/** Where the agent's screen is recorded. */
+struct sup_cast {
+	int fd;		  /* read and write; borrowed */
+	const char *path; /* of the file, for messages; borrowed */
+	const char *
+		folder; /* there it gets the session's number as its name; NULL = it keeps its own */
+	uint64_t max_b;
+};
+
 /** Everything a session is started with. All borrowed until sup_run() returns. */
 struct sup_config {
 	const char *agent;	    /* name for screen and record: "claude", "bash" */
@@ -49,6 +58,7 @@ struct sup_config {
 	int log_fd; /* -1 = none */
 	uint32_t scrollback_n;
 	bool has_clipboard; /* the agent may set the user's clipboard */
+	const struct sup_cast *cast; /* NULL = the screen is not recorded */
 };
 
 /** The dashboard, as the session needs it; all NULL-free when given. @arg goes to each. */
@@ -83,6 +93,7 @@ struct sup_result {
 	char *warning;		/* the newest, "" = none */
 	char head[65];		/* of the record's chain, hex; "" = none */
 	bool is_prune_due;	/* the store holds more than it should */
+	char *cast_path;	/* of the recorded screen, "" = none */
 };
 
 /**

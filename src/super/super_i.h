@@ -63,6 +63,9 @@ struct sup {
 	struct zw_msg_pane_colours terminal;
 	int agent_status; /* 0 to 255, when it is over */
 
+	/* cast.c */
+	char *cast_path; /* owned; NULL = the screen was never recorded */
+
 	/* net.c */
 	struct zev_io *listen_io[SUP_N_LISTENERS]; /* watched while no proxy runs */
 
@@ -79,8 +82,9 @@ struct sup {
 	struct zev_timer *patience; /* ends a bounded wait */
 	struct zev_signal *signals[5];
 	bool is_prepared, is_closing, is_closed;
-	int64_t go_us;	/* wall clock; when the agent was let go, INT64_MAX before */
-	int end_signal; /* that told zwatch to end; 0 = none */
+	int64_t started_us; /* wall clock */
+	int64_t go_us;	    /* wall clock; when the agent was let go, INT64_MAX before */
+	int end_signal;	    /* that told zwatch to end; 0 = none */
 	struct sup_result *result;
 };
 
@@ -99,6 +103,19 @@ void sup_on_ask_gone(struct sup *s, struct sup_helper *h, const struct zw_msg_as
 /** Every question of this helper is over: it died. */
 void sup_asks_drop(struct sup *s, const struct sup_helper *h);
 void sup_asks_fini(struct sup *s);
+
+/* cast.c */
+/** Tells a zwatch-pane that was just started to record; nothing when nobody asked for it. */
+void sup_cast_start(struct sup *s);
+/** It cannot go on: said on screen and in the record. */
+void sup_on_record_end(struct sup *s, int64_t status);
+/** The session has its number: the file is called after it. */
+void sup_cast_number(struct sup *s);
+/** Marks this moment in the recording; printable text, cut at 400 bytes. */
+void sup_mark(struct sup *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/** The same for a decision that was no question. */
+void sup_mark_event(struct sup *s, unsigned did, unsigned by, const char *target,
+		    const struct mdl_proc *p);
 
 /* events.c */
 void sup_on_sock_event(struct sup *s, struct sup_helper *h, const struct zw_msg_sock_event *m);

@@ -85,6 +85,11 @@ static uint8_t *put_cell(uint8_t *p, const struct pane_vt_row *row, unsigned x)
 	uint8_t *head = p;
 	unsigned n = 0;
 
+	if (c->cp >= ' ' && c->cp < 0x7f && c->half == PANE_VT_SINGLE &&
+	    (c->attrs & PANE_VT_ATTR_MORE) == 0) {
+		*p = (uint8_t)c->cp;
+		return p + 1;
+	}
 	if (c->half == PANE_VT_TAIL || c->cp == 0) {
 		*p = c->half == PANE_VT_TAIL ? TAIL : BLANK;
 		return p + 1;
@@ -97,21 +102,63 @@ static uint8_t *put_cell(uint8_t *p, const struct pane_vt_row *row, unsigned x)
 	return p;
 }
 
-/* The cells [x, end) of one look. ASCII, nearly all that there is, has a short way. */
-static uint8_t *put_run(uint8_t *p, const struct pane_vt_row *row, unsigned x, unsigned end)
-{
-	p = put_look(p, &row->cell[x]);
-	p = put_n(p, end - x, 2);
-	for (; x < end; x++) {
-		const struct pane_vt_cell *c = &row->cell[x];
+/* A cell as words, to compare it without a branch: the first holds the character, its half and the
+ * underline, from the lowest bit up. */
+struct words {
+	uint32_t w[5];
+};
+_Static_assert(sizeof(struct words) == sizeof(struct pane_vt_cell), "a cell is five words");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "a character is in the lowest bits");
 
-		if (c->cp >= ' ' && c->cp < 0x7f && c->half == PANE_VT_SINGLE &&
-		    (c->attrs & PANE_VT_ATTR_MORE) == 0)
-			*p++ = (uint8_t)c->cp;
-		else
-			p = put_cell(p, row, x);
+#define BLOCK 8 /* cells that are looked at together */
+
+/* Most of what there is: ASCII of one look. Packs a block if all of it is of that kind. */
+static bool put_block(uint8_t *p, const struct pane_vt_cell *cell, const struct words *look)
+{
+	uint32_t differs = 0;
+
+	for (unsigned i = 0; i < BLOCK; i++) {
+		struct words c;
+
+		memcpy(&c, &cell[i], sizeof(c));
+		uint32_t cp = c.w[0] ^ look->w[0];
+		differs |= (c.w[1] ^ look->w[1]) | (c.w[2] ^ look->w[2]) | (c.w[3] ^ look->w[3]) |
+			   (c.w[4] ^ look->w[4]) | (cp - ' ' > '~' - ' ' ? 1 : 0);
+		p[i] = (uint8_t)cp;
 	}
-	return p;
+	return differs == 0;
+}
+
+/* The cells from @x on that look alike, before @n. Returns how many. */
+static unsigned put_run(uint8_t **p, const struct pane_vt_row *row, unsigned x, unsigned n)
+{
+	const struct pane_vt_cell *first = &row->cell[x];
+	struct pane_vt_cell plain = *first;
+	struct words look;
+	uint8_t *out = put_look(*p, first), *count = out;
+	unsigned from = x, slow_until = x;
+
+	plain.cp = plain.half = 0;
+	memcpy(&look, &plain, sizeof(look));
+	out += 2;
+	for (; x < n && same_look(first, &row->cell[x]); x++) {
+		/* After one that is not ASCII the next are not tried together. */
+		while (x >= slow_until && x + BLOCK <= n &&
+		       (first->attrs & PANE_VT_ATTR_MORE) == 0) {
+			if (!put_block(out, &row->cell[x], &look)) {
+				slow_until = x + BLOCK;
+				break;
+			}
+			out += BLOCK;
+			x += BLOCK;
+		}
+		if (x == n || !same_look(first, &row->cell[x]))
+			break;
+		out = put_cell(out, row, x);
+	}
+	put_n(count, x - from, 2);
+	*p = out;
+	return x - from;
 }
 
 static bool is_zero(const struct pane_vt_cell *c)
@@ -131,18 +178,15 @@ static unsigned content(const struct pane_vt_row *row, unsigned n)
 struct pane_packed *pane_pack(const struct pane_vt_row *row, unsigned cols)
 {
 	static uint8_t bytes[ROW_MAX_B];
-	unsigned n = row->used < cols ? row->used : cols, x = 0, end;
+	unsigned n = row->used < cols ? row->used : cols, x = 0;
 	bool has_links = false;
 	uint8_t *p = bytes;
 
 	while (n > 0 && is_zero(&row->cell[n - 1]))
 		n--;
 	while (x < n) {
-		for (end = x + 1; end < n && same_look(&row->cell[x], &row->cell[end]);)
-			end++;
-		p = put_run(p, row, x, end);
 		has_links |= row->cell[x].link != 0;
-		x = end;
+		x += put_run(&p, row, x, n);
 	}
 	size_t size = (size_t)(p - bytes);
 	struct pane_packed *out = zw_xmalloc(sizeof(*out) + size);

@@ -3,7 +3,8 @@
  *
  * Reads the pty's master, feeds the terminal engine, writes the engine's answers back to the pty,
  * and hands frames over in a shared grid. It holds no other descriptor than the channel, the log,
- * the pty and the grid. If it dies, a new one takes over the same master with a blank screen. */
+ * the pty, the grid and, with --record, the file that zwatch opened for it. If it dies, a new one
+ * takes over the same master with a blank screen. */
 #include <errno.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -15,6 +16,7 @@
 #include "src/base/log.h"
 #include "src/base/mem.h"
 #include "src/ipc/chan.h"
+#include "ui/pane/cast.h"
 #include "ui/pane/notes.h"
 #include "ui/pane/pace.h"
 #include "ui/pane/vt.h"
@@ -35,6 +37,7 @@ struct pane {
 	struct pane_vt_view view;   /* likewise */
 	struct pane_notes notes;
 	struct pane_pace pace;
+	struct pane_cast cast;
 	bool is_eof;	  /* the pty has ended */
 	bool is_eof_told; /* and zwatch knows */
 };
@@ -71,6 +74,7 @@ static void frame_send(struct pane *p)
 	struct pane_vt_state *s = &p->shown;
 
 	pane_notes_send(&p->notes, p->chan);
+	pane_cast_flush(&p->cast);
 	pane_vt_publish(p->vt, p->grid);
 	pane_vt_state(p->vt, s);
 	pane_vt_view(p->vt, &p->view);
@@ -88,7 +92,15 @@ static void eof_tell(struct pane *p)
 	if (!p->is_eof || p->is_eof_told)
 		return;
 	p->is_eof_told = true;
+	pane_cast_flush(&p->cast);
 	zw_send(p->chan, pane_eof, .unused = 0);
+}
+
+/* A disk that is full is the user's to know, now. */
+static void cast_tell(struct pane *p)
+{
+	if (pane_cast_has_ended(&p->cast))
+		zw_send(p->chan, pane_record_end, .status = p->cast.error);
 }
 
 /* Sends a frame if one is due, else sets the timer for it. */
@@ -115,6 +127,7 @@ static void frame_step(struct pane *p)
 		zev_timer_stop(p->timer);
 	if (!has)
 		eof_tell(p);
+	cast_tell(p);
 }
 
 static void on_frame_timer(void *arg)
@@ -143,6 +156,7 @@ static void replies_write(struct pane *p)
 static void feed(struct pane *p, const uint8_t *bytes, size_t len)
 {
 	pane_pace_read(&p->pace, len, zw_mono_ms());
+	pane_cast_output(&p->cast, bytes, len, zw_mono_us());
 	while (len > 0) {
 		size_t n = pane_vt_feed(p->vt, bytes, len, zw_mono_ms());
 
@@ -267,6 +281,26 @@ static void on_msg_link(struct pane *p, const struct zw_msg_pane_link *m)
 	zw_send(p->chan, pane_link_is, .uri = zw_span(uri != NULL ? uri : ""));
 }
 
+static void on_msg_resize(struct pane *p, const struct zw_msg_pane_resize *m)
+{
+	pane_vt_resize(p->vt, m->rows, m->cols);
+	pane_cast_resize(&p->cast, m->rows, m->cols, zw_mono_us());
+}
+
+/* Comes before pane_setup, so that the first byte of output is in it. */
+static void on_msg_record(struct pane *p, const struct zw_msg_pane_record *m, int *fds)
+{
+	pane_cast_begin(&p->cast, &(struct pane_cast_begin){.take_fd = zw_steal_fd(&fds[0]),
+							    .size_b = m->size_b,
+							    .max_b = m->max_b,
+							    .t_us = m->t_us,
+							    .start_us = m->start_us,
+							    .title = m->title,
+							    .rows = m->rows,
+							    .cols = m->cols});
+	cast_tell(p);
+}
+
 static void on_msg_colours(struct pane *p, const struct zw_msg_pane_colours *m)
 {
 	pane_vt_set_terminal(p->vt, &(struct pane_vt_config){.cell_w = m->cell_w,
@@ -280,7 +314,9 @@ static void on_msg_colours(struct pane *p, const struct zw_msg_pane_colours *m)
 static void on_msg(struct pane *p, enum zw_msg_id id, const union zw_msg_any *msg)
 {
 	if (id == ZW_ID_pane_resize)
-		pane_vt_resize(p->vt, msg->pane_resize.rows, msg->pane_resize.cols);
+		on_msg_resize(p, &msg->pane_resize);
+	else if (id == ZW_ID_pane_mark)
+		pane_cast_mark(&p->cast, msg->pane_mark.text, zw_mono_us());
 	else if (id == ZW_ID_pane_next)
 		p->pace.has_credit = true;
 	else if (id == ZW_ID_pane_scroll)
@@ -304,6 +340,8 @@ static void on_chan_msg(struct zw_chan *chan, enum zw_msg_id id, const union zw_
 	(void)chan;
 	if (id == ZW_ID_pane_setup)
 		on_msg_setup(p, &msg->pane_setup, fds);
+	else if (id == ZW_ID_pane_record)
+		on_msg_record(p, &msg->pane_record, fds);
 	else if (p->vt == NULL)
 		zw_fatal("%s before pane_setup", zw_msg_name(id));
 	else
@@ -330,6 +368,7 @@ static void pane_fini(struct pane *p)
 	zev_loop_free(p->loop);
 	pane_vt_free(p->vt);
 	pane_notes_clear(&p->notes);
+	pane_cast_fini(&p->cast);
 	if (p->grid != NULL)
 		munmap(p->grid, PANE_GRID_SIZE_B);
 	zw_close(&p->fd_pty);
@@ -343,7 +382,10 @@ int main(void)
 	zw_log_init("zwatch-pane", ZW_FD_LOG, ZW_LOG_WARN);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGINT, SIG_IGN); /* zwatch decides when its helpers end */
+	signal(SIGXFSZ,
+	       SIG_IGN); /* the limit that zwatch sets for a recording is an error of write(2) */
 	pane_pace_init(&p.pace);
+	pane_cast_init(&p.cast);
 	p.loop = zev_loop_new();
 	p.timer = zev_timer_new(p.loop, on_frame_timer, &p);
 	p.chan = zw_chan_new(p.loop, ZW_FD_CONTROL, ROLE_PANE, ROLE_SUPER, &chan_ops, &p);
