@@ -112,6 +112,20 @@ static int open_stdio(struct start *s)
 	return 0;
 }
 
+static int note_socket_dirs(struct start *s)
+{
+	struct zw_buf b;
+
+	zw_buf_init(&b, SB_ARGS_MAX);
+	int r = sb_plan_socket_dirs(s->plan, &s->layout, &b);
+	if (r == 0 && b.len > 0) {
+		s->session->socket_dirs_len = b.len;
+		s->session->socket_dirs = zw_xmemdup0(zw_buf_head(&b), b.len);
+	}
+	zw_buf_fini(&b);
+	return r;
+}
+
 static int open_all(struct start *s)
 {
 	int r = open_control(s);
@@ -132,6 +146,9 @@ static int open_all(struct start *s)
 	s->args = open_args(s);
 	if (s->args < 0)
 		return s->args;
+	r = note_socket_dirs(s);
+	if (r < 0)
+		return r;
 	s->conf =
 		sb_conf_init(s->plan, &s->layout, s->child_ctl, s->stdio, s->session->landlock_abi);
 	return s->conf < 0 ? s->conf : 0;
@@ -644,6 +661,8 @@ void sb_session_fini(struct sb_session *s)
 			    &s->messages,    &s->listener,   &s->pty};
 
 	sb_session_kill(s);
+	free(s->socket_dirs);
+	s->socket_dirs = NULL;
 	/* So that they are gone when we say that the session is over. */
 	zw_close(&s->bars_fd);
 	while (s->bars_pid > 0 && waitpid(s->bars_pid, NULL, 0) < 0 && errno == EINTR)

@@ -30,11 +30,13 @@ struct sb_session {
 	int listener; /* seccomp listener */
 	int pty;      /* master of the agent's terminal, -1 = none */
 	int net[SB_NET_MAX];
-	pid_t bars_pid;	  /* our child that removes the bars (sandbox/bars.h) after us; 0 = none */
-	int bars_fd;	  /* its end is the sign for that */
-	int level;	  /* 3 full; 2 without Landlock */
-	int landlock_abi; /* 0 = none */
-	int status;	  /* exit status, once bwrap_pid is 0 again */
+	pid_t bars_pid;	   /* our child that removes the bars (sandbox/bars.h) after us; 0 = none */
+	int bars_fd;	   /* its end is the sign for that */
+	char *socket_dirs; /* owned; where sockets may be made, NUL behind each */
+	size_t socket_dirs_len;
+	int level;	       /* 3 full; 2 without Landlock */
+	int landlock_abi;      /* 0 = none */
+	int status;	       /* exit status, once bwrap_pid is 0 again */
 	bool is_wait_killable; /* a signal does not interrupt a waiting call */
 };
 

@@ -118,10 +118,12 @@ void brk_abstract_format(const char *name, size_t len, char *out, size_t size)
 	if (size > 1)
 		out[at++] = '@';
 	for (size_t i = 0; i < len; i++) {
-		if (name[i] != '\0' && at + 1 < size) {
+		bool is_plain = name[i] != '\0' && name[i] != '\\';
+
+		if (is_plain && at + 1 < size) {
 			out[at++] = name[i];
-		} else if (name[i] == '\0' && at + 4 < size) {
-			memcpy(out + at, "\\x00", 4);
+		} else if (!is_plain && at + 4 < size) {
+			memcpy(out + at, name[i] == '\0' ? "\\x00" : "\\x5c", 4);
 			at += 4;
 		}
 	}

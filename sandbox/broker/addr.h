@@ -41,7 +41,8 @@ struct brk_addr {
 int brk_addr_parse(int domain, int type, const uint8_t *raw, size_t len, struct brk_addr *ret);
 
 /**
- * Text of an address for records: a path as it is, "@name" with NUL bytes written as \x00,
+ * Text of an address for records: a path as it is, "@name" with NUL bytes written as \x00 and the
+ * backslash as \x5c, so that no two names have one text,
  * "1.2.3.4:80", "[::1]:80", "" for the rest. Always terminated.
  */
 void brk_addr_format(const struct brk_addr *a, char *out, size_t size);

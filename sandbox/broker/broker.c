@@ -163,6 +163,9 @@ static void take_setup(struct broker *b, const struct zw_msg_brk_setup *m)
 	b->can_ask = m->can_ask != 0;
 	b->hold_ms = (int64_t)(m->hold_ms & INT64_MAX);
 	zw_span_cpy(b->runtime_dir, sizeof(b->runtime_dir), m->runtime_dir);
+	b->socket_dirs_len = m->socket_dirs.len < sizeof(b->socket_dirs) ? m->socket_dirs.len
+									 : sizeof(b->socket_dirs);
+	memcpy(b->socket_dirs, m->socket_dirs.p, b->socket_dirs_len);
 	for (size_t i = 0;
 	     i + 1 < m->local_ports.len && b->n_local_ports < ZW_N_ELEMENTS(b->local_ports); i += 2)
 		b->local_ports[b->n_local_ports++] = (uint16_t)((uint8_t)m->local_ports.p[i] << 8 |
@@ -243,6 +246,8 @@ static void on_msg(struct zw_chan *chan, enum zw_msg_id id, const union zw_msg_a
 		on_msg_brk_setup(b, &msg->brk_setup, fds);
 	} else if (id == ZW_ID_ask_answer) {
 		on_msg_ask_answer(b, &msg->ask_answer);
+	} else if (id == ZW_ID_brk_close) {
+		(void)brk_unix_close(b, msg->brk_close.seq);
 	} else if (id == ZW_ID_committed) {
 		brk_unix_committed(b, msg->committed.seq, msg->committed.is_kept != 0);
 	} else {

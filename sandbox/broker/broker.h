@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * zwatch-broker: answers the calls of the agent that the kernel holds for it (seccomp
- * notifications): connect(), and the few socket() and socketpair() that make datagram sockets.
+ * notifications): connect(), the few socket() and socketpair() that make datagram sockets, and bind().
  *
  * It carries each connect() out itself, on a duplicate of the caller's socket, to a file that it has
- * pinned. No call is ever let through to the kernel ("continue"): the caller could change the
- * address, or the descriptor, after they were judged. Whatever cannot be looked at is refused. */
+ * pinned. None of those is ever let through to the kernel ("continue"): the caller could change the
+ * address, or the descriptor, after they were judged. bind() is: it is only put on record, and Landlock
+ * decides it. Whatever cannot be looked at is refused. */
 #ifndef ZW_SANDBOX_BROKER_BROKER_H
 #define ZW_SANDBOX_BROKER_BROKER_H
 

@@ -48,6 +48,15 @@ static int hand_out(struct brk_req *r, const int pair[2], unsigned type)
 	return is_written(r, fds) ? 0 : -EFAULT;
 }
 
+/* Fetches the page in which the numbers go; what came of it shows when they are written. */
+static bool work_touch(struct brk_job *job)
+{
+	static const int none[2] = {-1, -1};
+
+	(void)is_written(brk_req_of(job), none);
+	return true;
+}
+
 static enum brk_state make_pair(struct brk_req *r)
 {
 	unsigned type = (unsigned)r->args[1];
@@ -58,6 +67,9 @@ static enum brk_state make_pair(struct brk_req *r)
 		return brk_req_answer(r, EINVAL);
 	if (protocol != 0 && protocol != PF_UNIX)
 		return brk_req_answer(r, EPROTONOSUPPORT);
+	if (r->next != BRK_DATAGRAM &&
+	    r->b->sys->vm_is_there(r->tid, r->args[3], 2 * sizeof(int)) != 1)
+		return brk_req_work(r, r->b->lookers, work_touch, BRK_DATAGRAM);
 	int error = r->b->sys->notif_valid(r->b->listener_fd, r->id);
 	if (error < 0)
 		return error == -ENOENT

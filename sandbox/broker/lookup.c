@@ -122,6 +122,16 @@ static int has_socket(pid_t pid, uint32_t sk_ino)
 	return is_there;
 }
 
+bool brk_listener_holds(const struct brk_sys *sys, const struct brk_listener *l)
+{
+	char exe[BRK_PATH_MAX];
+
+	if (!has_socket((pid_t)l->pid, l->sk_ino))
+		return false;
+	return l->exe[0] == '\0' || (sys->proc_link((pid_t)l->pid, "exe", exe, sizeof(exe)) >= 0 &&
+				     strcmp(exe, l->exe) == 0);
+}
+
 /* Only processes of the same user can be looked into. Of several that hold it (a service manager and
  * the service) one that is not pid 1 is taken. */
 static uint32_t search_proc(uint32_t sk_ino)

@@ -80,6 +80,10 @@ int brk_look_up(struct brk_lookout *l, const struct brk_place *at, const struct 
  */
 int brk_look_again(struct brk_lookout *l, const struct brk_addr *addr, const struct brk_found *f);
 
+/** Whether process @l->pid has the socket open, and is of program @l->exe ("" = any). Looks into /proc
+ * and may wait. */
+bool brk_listener_holds(const struct brk_sys *sys, const struct brk_listener *l);
+
 void brk_found_init(struct brk_found *f);
 void brk_found_fini(struct brk_found *f);
 

@@ -30,7 +30,7 @@ struct brk_relay {
 	struct zev_io *io[2];
 	struct pipe_half half[2]; /* half[i] reads fd[i] and writes fd[!i] */
 	bool is_ending;
-	void (*on_end)(uint64_t up_b, uint64_t down_b, void *arg);
+	const struct brk_relay_ops *ops;
 	void *arg;
 };
 
@@ -63,10 +63,10 @@ static void finish(struct brk_relay *r)
 	if (r->is_ending)
 		return;
 	uint64_t up_b = r->half[0].total_b, down_b = r->half[1].total_b;
-	void (*on_end)(uint64_t, uint64_t, void *) = r->on_end;
+	const struct brk_relay_ops *ops = r->ops;
 	void *arg = r->arg;
 	brk_relay_free(r);
-	on_end(up_b, down_b, arg);
+	ops->on_end(up_b, down_b, arg);
 }
 
 static bool has_hung_up(int fd, short what)
@@ -86,14 +86,25 @@ static bool is_empty(const struct brk_relay *r, const struct pipe_half *h)
 	return r->type == SOCK_STREAM ? h->buf.len == 0 : !h->has_packet;
 }
 
+/* Without room for control data the kernel lets passed descriptors fall, and sets MSG_CTRUNC. */
+static ssize_t receive(struct brk_relay *r, int i, void *p, size_t room)
+{
+	struct iovec iov = {p, room};
+	struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1};
+	ssize_t n = recvmsg(r->fd[i], &m, MSG_DONTWAIT | (r->type == SOCK_STREAM ? 0 : MSG_TRUNC));
+
+	if (n >= 0 && (m.msg_flags & MSG_CTRUNC) && r->ops->on_passed != NULL)
+		r->ops->on_passed(i == 0, r->arg);
+	return n;
+}
+
 /* Returns 1 got something, 0 nothing now, -1 the relay is over. */
 static int pull(struct brk_relay *r, int i)
 {
 	struct pipe_half *h = &r->half[i];
 	size_t room = r->type == SOCK_STREAM ? zw_buf_left(&h->buf) : PACKET_MAX_B;
 	uint8_t *p = zw_buf_room(&h->buf, room);
-	ssize_t n =
-		recv(r->fd[i], p, room, MSG_DONTWAIT | (r->type == SOCK_STREAM ? 0 : MSG_TRUNC));
+	ssize_t n = receive(r, i, p, room);
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
@@ -191,9 +202,7 @@ static void on_relay_ready(int fd, unsigned what, void *arg)
 }
 
 struct brk_relay *brk_relay_new(struct zev_loop *loop, int type, int take_inside_fd,
-				int take_host_fd,
-				void (*on_end)(uint64_t up_b, uint64_t down_b, void *arg),
-				void *arg)
+				int take_host_fd, const struct brk_relay_ops *ops, void *arg)
 {
 	struct brk_relay *r = zw_xnew(struct brk_relay);
 
@@ -201,7 +210,7 @@ struct brk_relay *brk_relay_new(struct zev_loop *loop, int type, int take_inside
 	r->type = type;
 	r->fd[0] = take_inside_fd;
 	r->fd[1] = take_host_fd;
-	r->on_end = on_end;
+	r->ops = ops;
 	r->arg = arg;
 	for (int i = 0; i < 2; i++) {
 		zw_buf_init(&r->half[i].buf, type == SOCK_STREAM ? STREAM_MAX_B : PACKET_MAX_B);

@@ -16,6 +16,7 @@
 #define REQS_MAX 4096
 
 static enum brk_state copy(struct brk_req *r);
+static enum brk_state copied(struct brk_req *r);
 static enum brk_state pin(struct brk_req *r);
 static enum brk_state valid(struct brk_req *r);
 static enum brk_state route(struct brk_req *r);
@@ -23,6 +24,7 @@ static enum brk_state reply(struct brk_req *r);
 
 static enum brk_state (*const steps[BRK_STATE_MAX])(struct brk_req *r) = {
 	[BRK_COPY] = copy,
+	[BRK_COPIED] = copied,
 	[BRK_PIN] = pin,
 	[BRK_VALID] = valid,
 	[BRK_ROUTE] = route,
@@ -37,6 +39,8 @@ static enum brk_state (*const steps[BRK_STATE_MAX])(struct brk_req *r) = {
 	[BRK_INET] = brk_inet_route,
 	[BRK_REDIRECT] = brk_inet_redirect,
 	[BRK_DATAGRAM] = brk_datagram,
+	[BRK_BIND] = brk_bind,
+	[BRK_BIND_LOOK] = brk_bind_look,
 	[BRK_REPLY] = reply,
 };
 
@@ -100,10 +104,23 @@ void brk_req_start(struct broker *b, const union brk_notif *n)
 	b->n_reqs++;
 	r->state = BRK_COPY;
 	if (b->n_reqs > REQS_MAX) {
-		brk_req_record(r, ZW_DID_DENY, ZW_OP_CONNECT, ZW_BY_LIMIT, "too many calls wait");
+		brk_req_record(r, ZW_DID_DENY, brk_req_op(r), ZW_BY_LIMIT, "too many calls wait");
 		r->state = brk_req_answer(r, EACCES);
 	}
 	run(r);
+}
+
+unsigned brk_req_op(const struct brk_req *r)
+{
+	if (r->nr == SYS_bind)
+		return ZW_OP_BIND;
+	if (r->nr != SYS_connect)
+		return ZW_OP_DATAGRAM;
+	if (r->addr.kind == BRK_ADDR_ABSTRACT)
+		return ZW_OP_ABSTRACT;
+	if (r->domain == AF_INET || r->domain == AF_INET6)
+		return r->type == SOCK_STREAM ? ZW_OP_TCP : ZW_OP_UDP;
+	return ZW_OP_CONNECT;
 }
 
 enum brk_state brk_req_answer(struct brk_req *r, int error)
@@ -117,7 +134,7 @@ enum brk_state brk_req_fault(struct brk_req *r, const char *what, int error)
 	char reason[256];
 
 	snprintf(reason, sizeof(reason), "%s failed: %s", what, zw_strerror(error));
-	brk_req_record(r, ZW_DID_DENY, ZW_OP_CONNECT, ZW_BY_FAULT, reason);
+	brk_req_record(r, ZW_DID_DENY, brk_req_op(r), ZW_BY_FAULT, reason);
 	return brk_req_answer(r, EACCES);
 }
 
@@ -220,24 +237,44 @@ enum brk_state brk_req_work(struct brk_req *r, struct brk_pool *pool,
 
 /* -- states that all share ----------------------------------------------------------------------- */
 
+/* The result goes to job_result: bytes, or -errno. */
+static bool work_copy(struct brk_job *job)
+{
+	struct brk_req *r = brk_req_of(job);
+
+	r->job_result = (int)r->b->sys->vm_read(r->tid, r->args[1], r->raw, r->raw_len);
+	return true;
+}
+
+/* A page that has yet to be fetched (from a slow file, say) is a worker's to wait for. */
 static enum brk_state copy(struct brk_req *r)
 {
 	int len = (int)(uint32_t)r->args[2];
 
-	if (r->nr != SYS_connect)
+	if (r->nr != SYS_connect && r->nr != SYS_bind)
 		return BRK_DATAGRAM;
 	if (len < 0 || len > BRK_ADDR_MAX)
 		return brk_req_answer(r, EINVAL);
 	r->raw_len = (size_t)len;
-	ssize_t n = len > 0 ? r->b->sys->vm_read(r->tid, r->args[1], r->raw, r->raw_len) : 0;
+	if (len == 0)
+		return BRK_PIN;
+	if (r->b->sys->vm_is_there(r->tid, r->args[1], r->raw_len) != 1)
+		return brk_req_work(r, r->b->lookers, work_copy, BRK_COPIED);
+	work_copy(&r->job);
+	return BRK_COPIED;
+}
+
+static enum brk_state copied(struct brk_req *r)
+{
+	int n = r->job_result;
+
+	r->job_result = 0;
 	if (n == -EFAULT || (n >= 0 && (size_t)n < r->raw_len)) {
-		brk_req_record(r, ZW_DID_FAIL, ZW_OP_CONNECT, ZW_BY_NATIVE,
+		brk_req_record(r, ZW_DID_FAIL, brk_req_op(r), ZW_BY_NATIVE,
 			       "the address cannot be read");
 		return brk_req_answer(r, EFAULT);
 	}
-	if (n < 0)
-		return brk_req_fault(r, "reading the address", (int)n);
-	return BRK_PIN;
+	return n < 0 ? brk_req_fault(r, "reading the address", n) : BRK_PIN;
 }
 
 /* What kind of socket it is, by the socket. Returns 0 or -errno. */
@@ -275,6 +312,8 @@ static enum brk_state pin(struct brk_req *r)
 		return brk_req_answer(r, -error);
 	if (error < 0)
 		return brk_req_fault(r, "looking at the socket", error);
+	if (r->nr == SYS_bind && (r->domain != AF_UNIX || r->raw_len == sizeof(sa_family_t)))
+		return BRK_VALID;
 	error = brk_addr_parse(r->domain, r->type, r->raw, r->raw_len, &r->addr);
 	if (error < 0)
 		return brk_req_answer(r, -error);
@@ -284,7 +323,7 @@ static enum brk_state pin(struct brk_req *r)
 	if (error < 0)
 		return brk_req_fault(r, "looking at the socket", error);
 	if (netns != r->b->netns) {
-		brk_req_record(r, ZW_DID_DENY, ZW_OP_CONNECT, ZW_BY_FAULT,
+		brk_req_record(r, ZW_DID_DENY, brk_req_op(r), ZW_BY_FAULT,
 			       "the socket was not made in the sandbox");
 		return brk_req_answer(r, EACCES);
 	}
@@ -307,6 +346,8 @@ static enum brk_state valid(struct brk_req *r)
 /* Netlink: the filter allows route sockets only, of the sandbox's own network. */
 static enum brk_state route(struct brk_req *r)
 {
+	if (r->nr == SYS_bind)
+		return BRK_BIND;
 	if (r->domain == AF_UNIX)
 		return r->addr.kind == BRK_ADDR_PATH ? BRK_RESOLVE : BRK_LOOKUP;
 	if (r->domain == AF_INET || r->domain == AF_INET6)

@@ -7,6 +7,7 @@
 #define ZW_SANDBOX_BROKER_REQ_H
 
 #include <sys/queue.h>
+#include <sys/socket.h>
 
 #include "sandbox/broker/addr.h"
 #include "sandbox/broker/broker.h"
@@ -20,7 +21,8 @@
 #include "src/feed/feed.h"
 
 enum brk_state {
-	BRK_COPY,     /* take the arguments over */
+	BRK_COPY, /* take the arguments over */
+	BRK_COPIED,
 	BRK_PIN,      /* descriptors of the caller's process, root, folder and socket */
 	BRK_VALID,    /* the caller still waits, so what was opened is its own */
 	BRK_ROUTE,    /* by family */
@@ -35,6 +37,8 @@ enum brk_state {
 	BRK_INET,     /* internet addresses */
 	BRK_REDIRECT, /* to the proxy */
 	BRK_DATAGRAM, /* socket() and socketpair() of datagram kind */
+	BRK_BIND,     /* bind(): for the record */
+	BRK_BIND_LOOK,
 	BRK_REPLY,
 	BRK_WAITS, /* not a state: an event continues it */
 	BRK_DONE,
@@ -87,6 +91,7 @@ struct brk_req {
 	size_t to_len;
 	bool is_host_local;
 	int host_fd;	       /* the host's side of a relay */
+	struct ucred peer;     /* who answered, once connected */
 	bool is_connected;     /* the caller's own socket */
 	struct brk_open *open; /* relay that this call began; NULL */
 	int error;	       /* errno of the answer, 0 = done */
@@ -135,6 +140,8 @@ struct broker {
 	bool can_ask, is_set_up, is_ending;
 	int64_t hold_ms;
 	char runtime_dir[BRK_PATH_MAX];
+	char socket_dirs[16384]; /* where sockets may be made, NUL behind each */
+	size_t socket_dirs_len;
 	uint16_t local_ports[1024];
 	size_t n_local_ports;
 	struct brk_req_list reqs;
@@ -164,6 +171,8 @@ enum brk_state brk_req_answer(struct brk_req *r, int error);
  * @what  "reading the address"; @error  -errno. Returns BRK_REPLY.
  */
 enum brk_state brk_req_fault(struct brk_req *r, const char *what, int error);
+/** What was called, as ZW_OP_*. */
+unsigned brk_req_op(const struct brk_req *r);
 /** Records @did for this request (folded), without an effect. */
 void brk_req_record(struct brk_req *r, unsigned did, unsigned op, unsigned by, const char *reason);
 /** Record of a refused address: a conn_event. */
@@ -191,6 +200,8 @@ enum brk_state brk_unix_own(struct brk_req *r);
 enum brk_state brk_inet_route(struct brk_req *r);
 enum brk_state brk_inet_redirect(struct brk_req *r);
 enum brk_state brk_datagram(struct brk_req *r);
+enum brk_state brk_bind(struct brk_req *r);
+enum brk_state brk_bind_look(struct brk_req *r);
 
 /** zwatch has put event @seq on record, or could not. */
 void brk_unix_committed(struct broker *b, uint64_t seq, bool is_kept);
@@ -200,6 +211,8 @@ void brk_unix_answered(struct brk_req *r, const struct brk_answer *a);
 void brk_unix_rejudge(struct broker *b);
 /** Ends one relay, with its last event. */
 void brk_open_close(struct brk_open *o);
+/** Ends the relay that event @seq began, for the user; whether there was one. */
+bool brk_unix_close(struct broker *b, uint64_t seq);
 /** Ends all relays; each still tells its counts. */
 void brk_unix_fini(struct broker *b);
 

@@ -35,10 +35,17 @@ static int notif_valid(int fd, uint64_t id)
 	return result(ioctl(fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &id));
 }
 
-/* flags stays 0: SECCOMP_USER_NOTIF_FLAG_CONTINUE lets the kernel read the arguments again. */
+/* flags stays 0: only notif_continue() lets the kernel read the arguments again. */
 static int notif_send(int fd, uint64_t id, int error, int64_t value)
 {
 	struct seccomp_notif_resp resp = {.id = id, .error = -error, .val = value};
+
+	return result(ioctl(fd, SECCOMP_IOCTL_NOTIF_SEND, &resp));
+}
+
+static int notif_continue(int fd, uint64_t id)
+{
+	struct seccomp_notif_resp resp = {.id = id, .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE};
 
 	return result(ioctl(fd, SECCOMP_IOCTL_NOTIF_SEND, &resp));
 }
@@ -52,6 +59,28 @@ static int notif_addfd(int fd, uint64_t id, int src_fd, int new_fd, unsigned fd_
 					  .newfd_flags = fd_flags};
 
 	return result(ioctl(fd, SECCOMP_IOCTL_NOTIF_ADDFD, &add));
+}
+
+/* proc(5), pagemap: bit 63 of a page's 64. One that is swapped out or not yet read in is not there. */
+static int vm_is_there(pid_t tid, uint64_t from, size_t len)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/pagemap", (int)tid);
+	zw_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	for (uint64_t i = from / page; len > 0 && i <= (from + len - 1) / page; i++) {
+		uint64_t entry;
+		ssize_t n = pread(fd, &entry, sizeof(entry), (off_t)(i * sizeof(entry)));
+
+		if (n != (ssize_t)sizeof(entry))
+			return n < 0 ? -errno : 0;
+		if (!(entry >> 63))
+			return 0;
+	}
+	return 1;
 }
 
 static ssize_t vm_read(pid_t tid, uint64_t from, void *ret, size_t len)
@@ -188,7 +217,9 @@ const struct brk_sys brk_sys_real = {
 	.notif_recv = notif_recv,
 	.notif_valid = notif_valid,
 	.notif_send = notif_send,
+	.notif_continue = notif_continue,
 	.notif_addfd = notif_addfd,
+	.vm_is_there = vm_is_there,
 	.vm_read = vm_read,
 	.vm_write = vm_write,
 	.pidfd_open = sys_pidfd_open,

@@ -23,8 +23,10 @@ union brk_notif {
 	X(int, notif_valid, (int fd, uint64_t id), (fd, id))                                  \
 	X(int, notif_send, (int fd, uint64_t id, int error, int64_t value),                   \
 	  (fd, id, error, value))                                                             \
+	X(int, notif_continue, (int fd, uint64_t id), (fd, id))                               \
 	X(int, notif_addfd, (int fd, uint64_t id, int src_fd, int new_fd, unsigned fd_flags), \
 	  (fd, id, src_fd, new_fd, fd_flags))                                                 \
+	X(int, vm_is_there, (pid_t tid, uint64_t from, size_t len), (tid, from, len))         \
 	X(ssize_t, vm_read, (pid_t tid, uint64_t from, void *ret, size_t len),                \
 	  (tid, from, ret, len))                                                              \
 	X(ssize_t, vm_write, (pid_t tid, uint64_t to, const void *p, size_t len),             \
@@ -49,7 +51,9 @@ struct brk_sys {
 #undef X
 };
 
-/** The kernel's own. proc_*: /proc/TID/WHAT; proc_open with O_PATH; proc_link and proc_read
+/** The kernel's own. notif_continue: the kernel carries the call out itself, with the arguments that it
+ * finds then: for calls that are only looked at. vm_is_there: 1 = the bytes are in memory, so that
+ * reading and writing them waits for nothing. proc_*: /proc/TID/WHAT; proc_open with O_PATH; proc_link and proc_read
  * NUL-terminate and cut. notif_addfd: new_fd >= 0 takes that number's place, -1 = lowest free. */
 extern const struct brk_sys brk_sys_real;
 

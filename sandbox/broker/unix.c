@@ -21,11 +21,6 @@
 #define PINS_MAX      512
 #define OPENS_MAX     512 /* relays at once; each has buffers */
 
-static unsigned op_of(const struct brk_req *r)
-{
-	return r->addr.kind == BRK_ADDR_ABSTRACT ? ZW_OP_ABSTRACT : ZW_OP_CONNECT;
-}
-
 /* -- sockets of the sandbox itself ---------------------------------------------------------------- */
 
 static struct brk_pin *pin_find(struct broker *b, uint64_t dev, uint64_t ino)
@@ -197,7 +192,7 @@ static void judge(struct brk_req *r)
 
 static enum brk_state refuse(struct brk_req *r, unsigned did, unsigned by, const char *reason)
 {
-	brk_req_record(r, did, op_of(r), by, reason);
+	brk_req_record(r, did, brk_req_op(r), by, reason);
 	return brk_req_answer(r, EACCES);
 }
 
@@ -206,7 +201,7 @@ static enum brk_state act(struct brk_req *r)
 	if (r->v.verdict == POL_ALLOW)
 		return r->is_asked ? BRK_RECHECK : BRK_COMMIT;
 	if (r->v.verdict == POL_NOT_THERE) {
-		brk_req_record(r, ZW_DID_DENY, op_of(r), r->v.by, r->v.reason);
+		brk_req_record(r, ZW_DID_DENY, brk_req_op(r), r->v.by, r->v.reason);
 		return brk_req_answer(r, r->addr.kind == BRK_ADDR_ABSTRACT ? ECONNREFUSED : ENOENT);
 	}
 	if (r->v.verdict == POL_ASK)
@@ -221,7 +216,7 @@ static enum brk_state not_there(struct brk_req *r)
 			   : r->found->error == EACCES	     ? "no permission"
 							     : zw_strerror(-r->found->error);
 
-	brk_req_record(r, ZW_DID_FAIL, op_of(r), ZW_BY_NATIVE, text);
+	brk_req_record(r, ZW_DID_FAIL, brk_req_op(r), ZW_BY_NATIVE, text);
 	return brk_req_answer(r, r->found->error);
 }
 
@@ -354,7 +349,7 @@ enum brk_state brk_unix_commit(struct brk_req *r)
 		return brk_req_fault(r, "looking again who listens", r->job_result);
 	if (is_denied_meanwhile(r))
 		return refuse(r, ZW_DID_DENY, ZW_BY_RULE, "a rule was added meanwhile");
-	r->event = brk_req_event(r, ZW_DID_ALLOW, op_of(r), r->v.by, r->v.reason);
+	r->event = brk_req_event(r, ZW_DID_ALLOW, brk_req_op(r), r->v.by, r->v.reason);
 	brk_record(b->recorder, r->event, true, 0);
 	zw_map_add(&b->commits, &r->commit_node, &r->event->seq, sizeof(r->event->seq));
 	r->commit_timer = zev_timer_new(b->loop, on_commit_late, r);
@@ -424,9 +419,9 @@ static enum brk_state own_result(struct brk_req *r, int result)
 {
 	r->is_connected = result == 0;
 	if (result == 0 || result == -EAGAIN || result == -EISCONN)
-		brk_req_record(r, ZW_DID_AUTO, op_of(r), ZW_BY_INSIDE, "");
+		brk_req_record(r, ZW_DID_AUTO, brk_req_op(r), ZW_BY_INSIDE, "");
 	else
-		brk_req_record(r, ZW_DID_FAIL, op_of(r), ZW_BY_NATIVE, zw_strerror(result));
+		brk_req_record(r, ZW_DID_FAIL, brk_req_op(r), ZW_BY_NATIVE, zw_strerror(result));
 	return brk_req_answer(r, result < 0 ? -result : 0);
 }
 
@@ -444,18 +439,37 @@ enum brk_state brk_unix_own(struct brk_req *r)
 	return own_result(r, result);
 }
 
-/* Whether the process behind the connection is of the user that was shown: whoever made the socket,
- * or whom its file belongs to (a daemon that gave up root in between). */
-static int check_peer(const struct brk_req *r, int fd)
+/*
+ * Who is behind the connection, by what the kernel noted when it began to listen. The user has to be
+ * the one that was shown: whoever made the socket, or whom its file belongs to (a daemon that gave up
+ * root in between). The process may be another than was shown, for several can hold one socket; but
+ * then the one that was shown must still be among them, or its program must.
+ */
+static int check_peer(struct brk_req *r, int fd)
 {
-	struct ucred cred;
-	socklen_t len = sizeof(cred);
+	const struct brk_listener *l = &r->found->listener;
+	socklen_t len = sizeof(r->peer);
 
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) < 0)
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &r->peer, &len) < 0)
 		return -errno;
-	if (r->found->listener.uid == BRK_UID_UNKNOWN || cred.uid == r->found->listener.uid)
+	bool is_maker = l->uid == BRK_UID_UNKNOWN || r->peer.uid == l->uid;
+	bool is_owner = r->found->pin_fd >= 0 && r->peer.uid == r->found->owner_uid;
+	if (!is_maker && !is_owner)
+		return ZW_E_DENIED;
+	if (l->pid == 0 || (uint32_t)r->peer.pid == l->pid || brk_listener_holds(r->b->sys, l))
 		return 0;
-	return r->found->pin_fd >= 0 && cred.uid == r->found->owner_uid ? 0 : ZW_E_DENIED;
+	struct brk_listener peer = {.sk_ino = l->sk_ino, .pid = (uint32_t)r->peer.pid};
+	zw_strlcpy(peer.exe, l->exe, sizeof(peer.exe));
+	return brk_listener_holds(r->b->sys, &peer) ? 0 : ZW_E_DENIED;
+}
+
+/* An abstract name is looked up by the kernel once more when it connects. It can have another holder
+ * only if the one that was judged has gone, and a socket's number does not come back. */
+static int check_name(struct brk_req *r)
+{
+	return r->addr.kind == BRK_ADDR_ABSTRACT
+		       ? brk_look_again(&r->b->lookout, &r->addr, r->found)
+		       : 0;
 }
 
 static bool is_direct(const struct brk_req *r)
@@ -493,6 +507,8 @@ static bool work_open(struct brk_job *job)
 				      : open_host_socket(r, &un, len, slice_ms);
 	if (result == 0) {
 		result = check_peer(r, is_direct(r) ? r->sock_fd : r->host_fd);
+		if (result == 0)
+			result = check_name(r);
 		r->is_connected = is_direct(r);
 		if (result < 0 && is_direct(r))
 			shutdown(r->sock_fd, SHUT_RDWR);
@@ -512,6 +528,52 @@ static void on_open_end(uint64_t up_b, uint64_t down_b, void *arg)
 	o->b->n_opens--;
 	free(o->event);
 	free(o);
+}
+
+/* Counted in one row for each connection and direction. */
+static void on_open_passed(bool is_from_inside, void *arg)
+{
+	static const char *const reasons[] = {
+		"a descriptor from outside was dropped: the relay carries bytes only",
+		"a descriptor of the agent's was dropped: the relay carries bytes only"};
+	struct brk_open *o = arg;
+	struct brk_fold_key k = {.did = ZW_DID_DENY,
+				 .op = ZW_OP_PASSED,
+				 .by = ZW_BY_CATALOGUE,
+				 .target = o->event->target,
+				 .exe = o->event->who.exe,
+				 .reason = reasons[is_from_inside]};
+
+	if (brk_fold_count(o->b->recorder, &k))
+		return;
+	struct brk_event *e = zw_xnew(struct brk_event);
+	*e = *o->event;
+	e->seq = 0;
+	e->t_us = 0;
+	e->n_times = 0;
+	e->did = k.did;
+	e->op = k.op;
+	e->by = k.by;
+	e->rule = 0;
+	e->waited_ms = e->up_b = e->down_b = 0;
+	zw_strlcpy(e->reason, k.reason, sizeof(e->reason));
+	brk_fold_add(o->b->recorder, &k, e);
+}
+
+static const struct brk_relay_ops relay_ops = {.on_end = on_open_end, .on_passed = on_open_passed};
+
+bool brk_unix_close(struct broker *b, uint64_t seq)
+{
+	struct brk_open *o;
+
+	LIST_FOREACH (o, &b->opens, link)
+		if (o->event->seq == seq)
+			break;
+	if (o == NULL)
+		return false;
+	zw_strlcpy(o->event->reason, "closed by the user", sizeof(o->event->reason));
+	brk_open_close(o);
+	return true;
 }
 
 void brk_open_close(struct brk_open *o)
@@ -569,8 +631,8 @@ static int start_relay(struct brk_req *r)
 	LIST_INSERT_HEAD(&r->b->opens, o, link);
 	r->b->n_opens++;
 	r->open = o;
-	o->relay = brk_relay_new(r->b->loop, r->type, pair[0], zw_steal_fd(&r->host_fd),
-				 on_open_end, o);
+	o->relay = brk_relay_new(r->b->loop, r->type, pair[0], zw_steal_fd(&r->host_fd), &relay_ops,
+				 o);
 	return 0;
 }
 
@@ -583,6 +645,23 @@ static int hand_over(struct brk_req *r)
 	return start_relay(r);
 }
 
+/* Of another user's process nothing is known before; the connection tells its number. */
+static void tell_peer(struct brk_req *r)
+{
+	struct brk_listener *l = &r->event->listener;
+
+	if (l->pid != 0 && l->uid != BRK_UID_UNKNOWN)
+		return;
+	if (l->uid == BRK_UID_UNKNOWN)
+		l->uid = r->peer.uid;
+	if (l->pid == 0 && r->peer.pid > 0)
+		l->pid = (uint32_t)r->peer.pid;
+	if (l->exe[0] == '\0' &&
+	    r->b->sys->proc_link((pid_t)l->pid, "exe", l->exe, sizeof(l->exe)) < 0)
+		l->exe[0] = '\0';
+	brk_record(r->b->recorder, r->event, false, 1);
+}
+
 enum brk_state brk_unix_open(struct brk_req *r)
 {
 	if (r->next != BRK_OPEN)
@@ -593,8 +672,10 @@ enum brk_state brk_unix_open(struct brk_req *r)
 				 "the other end changed while you were reading", EACCES);
 	if (error == -EAGAIN || error == -ECONNREFUSED || error == -EPROTOTYPE || error == -EISCONN)
 		return take_back(r, ZW_DID_FAIL, ZW_BY_NATIVE, zw_strerror(error), -error);
-	if (error == 0)
+	if (error == 0) {
+		tell_peer(r);
 		error = hand_over(r);
+	}
 	if (error == -ENOENT)
 		return take_back(r, ZW_DID_GONE, r->v.by, "the program has gone", EACCES);
 	if (error < 0)

@@ -276,7 +276,11 @@ static void broker_setup(struct sup *s)
 				     .can_ask = s->config->can_ask,
 				     .hold_ms = 0,
 				     .runtime_dir = zw_span(s->config->runtime_dir),
-				     .local_ports = zw_span_n(ports, 2 * n)};
+				     .local_ports = zw_span_n(ports, 2 * n),
+				     .socket_dirs = zw_span_n(s->sandbox.socket_dirs,
+							      s->sandbox.socket_dirs_len < 16384
+								      ? s->sandbox.socket_dirs_len
+								      : 16384)};
 	zw_chan_send_fds(s->broker.chan, ZW_ID_brk_setup, &m, fds, 2);
 	/* With no copy left here, calls get ENOSYS when the broker dies instead of waiting for ever. */
 	zw_close(&s->sandbox.listener);

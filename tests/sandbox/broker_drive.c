@@ -936,168 +936,6 @@ static void test_storm__goes_on_while_a_question_is_open(void **state)
 	end_rig(r);
 }
 
-/* -- races ------------------------------------------------------------------------------------- */
-
-static struct sockaddr_un flip;
-static atomic_bool is_over;
-static char own_path[200];
-
-/* Also keeps the compiler from dropping a store that nothing in this program reads. */
-static void spin(int n)
-{
-	for (volatile int i = 0; i < n; i++)
-		__asm__ volatile("" ::: "memory");
-}
-
-static void *flip_thread(void *arg)
-{
-	(void)arg;
-	for (unsigned i = 0; !is_over; i++) {
-		memcpy(flip.sun_path, i % 2 != 0 ? own_path : host_path, sizeof(flip.sun_path));
-		spin(200);
-	}
-	return NULL;
-}
-
-static int agent_address_race(struct rig *r)
-{
-	pthread_t flipper, acceptor;
-	static int listener;
-	int n_own = 0, n_denied = 0;
-
-	snprintf(own_path, sizeof(own_path), "%s/own.sock", r->dir);
-	listener = rig_listen(own_path, SOCK_STREAM, 4096);
-	pthread_create(&acceptor, NULL, accept_thread, &listener);
-	flip.sun_family = AF_UNIX;
-	pthread_create(&flipper, NULL, flip_thread, NULL);
-	for (int i = 0; i < 4000; i++) {
-		int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-		if (connect(fd, (struct sockaddr *)&flip, sizeof(flip)) == 0)
-			n_own++;
-		else if (errno == EACCES)
-			n_denied++;
-		close(fd);
-	}
-	is_over = true;
-	pthread_join(flipper, NULL);
-	return n_own > 0 && n_denied > 0 ? 0 : 1; /* else nothing was raced */
-}
-
-static void test_address_changed_meanwhile__denied_socket_never_reached(void **state)
-{
-	struct rig *r = new_rig();
-	zw_autoclose int fd = rig_listen(host_path, SOCK_STREAM, 4096);
-
-	(void)state;
-	r->answer = RIG_DENY;
-	r->scope = ZW_SCOPE_SESSION;
-	rig_start(r, agent_address_race);
-	assert_int_equal(rig_result(r), 0);
-	assert_true(rig_untouched(fd));
-	end_rig(r);
-}
-
-static char link_path[200];
-
-static void *link_thread(void *arg)
-{
-	char other[220];
-
-	(void)arg;
-	snprintf(other, sizeof(other), "%s.new", link_path);
-	for (unsigned i = 0; !is_over; i++) {
-		unlink(other);
-		if (symlink(i % 2 != 0 ? own_path : host_path, other) < 0 ||
-		    rename(other, link_path) < 0)
-			continue;
-	}
-	return NULL;
-}
-
-static int agent_link_race(struct rig *r)
-{
-	pthread_t flipper, acceptor;
-	static int listener;
-	int n_own = 0, n_denied = 0;
-
-	snprintf(own_path, sizeof(own_path), "%s/own.sock", r->dir);
-	snprintf(link_path, sizeof(link_path), "%s/flip", r->dir);
-	listener = rig_listen(own_path, SOCK_STREAM, 4096);
-	pthread_create(&acceptor, NULL, accept_thread, &listener);
-	pthread_create(&flipper, NULL, link_thread, NULL);
-	for (int i = 0; i < 3000; i++) {
-		int fd = rig_connect(link_path, SOCK_STREAM);
-		n_own += fd >= 0;
-		n_denied += fd == -EACCES;
-		if (fd >= 0)
-			close(fd);
-	}
-	is_over = true;
-	pthread_join(flipper, NULL);
-	return n_own > 0 && n_denied > 0 ? 0 : 1;
-}
-
-static void test_link_changed_meanwhile__denied_socket_never_reached(void **state)
-{
-	struct rig *r = new_rig();
-	zw_autoclose int fd = rig_listen(host_path, SOCK_STREAM, 4096);
-
-	(void)state;
-	r->answer = RIG_DENY;
-	r->scope = ZW_SCOPE_SESSION;
-	rig_start(r, agent_link_race);
-	assert_int_equal(rig_result(r), 0);
-	assert_true(rig_untouched(fd));
-	end_rig(r);
-}
-
-static void *swap_thread(void *arg)
-{
-	int fd = *(int *)arg;
-
-	while (!is_over) {
-		int un = socket(AF_UNIX, SOCK_STREAM, 0), in = socket(AF_INET, SOCK_STREAM, 0);
-		dup2(in, fd);
-		spin(300);
-		dup2(un, fd);
-		close(un);
-		close(in);
-	}
-	return NULL;
-}
-
-static int agent_fd_race(struct rig *r)
-{
-	pthread_t thread;
-	struct sockaddr_un un = {.sun_family = AF_UNIX};
-	static int fd;
-
-	(void)r;
-	zw_strlcpy(un.sun_path, host_path, sizeof(un.sun_path));
-	fd = socket(AF_INET, SOCK_STREAM, 0);
-	pthread_create(&thread, NULL, swap_thread, &fd);
-	for (int i = 0; i < 3000; i++)
-		if (connect(fd, (struct sockaddr *)&un, sizeof(un)) == 0)
-			return 1;
-	is_over = true;
-	pthread_join(thread, NULL);
-	return 0;
-}
-
-static void test_descriptor_changed_meanwhile__denied_socket_never_reached(void **state)
-{
-	struct rig *r = new_rig();
-	zw_autoclose int fd = rig_listen(host_path, SOCK_STREAM, 4096);
-
-	(void)state;
-	r->answer = RIG_DENY;
-	r->scope = ZW_SCOPE_SESSION;
-	rig_start(r, agent_fd_race);
-	assert_int_equal(rig_result(r), 0);
-	assert_true(rig_untouched(fd));
-	end_rig(r);
-}
-
 /* -- internet ---------------------------------------------------------------------------------- */
 
 static int tcp_try(const char *ip, uint16_t port, int type)
@@ -1203,6 +1041,8 @@ static void test_internet__to_the_proxy_with_where_and_who(void **state)
 	end_rig(r);
 }
 
+static char own_path[200];
+
 /* -- speed ------------------------------------------------------------------------------------- */
 
 static int by_value(const void *a, const void *b)
@@ -1290,9 +1130,6 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_z121_broker_killed__call_fails),
 		cmocka_unit_test(test_z127_askers_killed__question_goes),
 		cmocka_unit_test(test_storm__goes_on_while_a_question_is_open),
-		cmocka_unit_test(test_address_changed_meanwhile__denied_socket_never_reached),
-		cmocka_unit_test(test_link_changed_meanwhile__denied_socket_never_reached),
-		cmocka_unit_test(test_descriptor_changed_meanwhile__denied_socket_never_reached),
 		cmocka_unit_test(test_internet__to_the_proxy_with_where_and_who),
 		cmocka_unit_test(test_speed__own_connect),
 	};

@@ -122,7 +122,8 @@ static int install_filter(void)
 #define IF(v, yes, no) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (v), (yes), (no))
 	struct sock_filter code[] = {
 		LOAD(nr),
-		IF(SYS_connect, 9, 0),
+		IF(SYS_connect, 10, 0),
+		IF(SYS_bind, 9, 0),
 		IF(SYS_socket, 2, 0),
 		IF(SYS_socketpair, 1, 0),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
@@ -276,6 +277,16 @@ static void take_row(struct rig *r, const struct zw_msg_sock_event *m)
 		row->n_times = m->n_times;
 		row->up_b = m->up_b;
 		row->down_b = m->down_b;
+		row->waited_ms = m->waited_ms;
+		row->rule = m->rule;
+		row->pid = m->pid;
+		row->listener_pid = m->listener_pid;
+		row->listener_uid = m->listener_uid;
+		zw_span_cpy(row->asked, sizeof(row->asked), m->asked);
+		zw_span_cpy(row->class_name, sizeof(row->class_name), m->class_name);
+		zw_span_cpy(row->cwd, sizeof(row->cwd), m->cwd);
+		zw_span_cpy(row->argv, sizeof(row->argv), m->argv);
+		zw_span_cpy(row->chain, sizeof(row->chain), m->chain);
 		zw_span_cpy(row->target, sizeof(row->target), m->target);
 		zw_span_cpy(row->reason, sizeof(row->reason), m->reason);
 		zw_span_cpy(row->exe, sizeof(row->exe), m->exe);
@@ -437,7 +448,8 @@ static void send_setup(struct rig *r, const int fds[2])
 				     .can_ask = !r->cannot_ask,
 				     .hold_ms = (uint64_t)r->hold_ms,
 				     .runtime_dir = zw_span("/run/zwatch-test"),
-				     .local_ports = zw_span_n(port, r->local_port != 0 ? 2 : 0)};
+				     .local_ports = zw_span_n(port, r->local_port != 0 ? 2 : 0),
+				     .socket_dirs = zw_span_n(r->dir, strlen(r->dir) + 1)};
 
 	zw_chan_send_fds(r->chan, ZW_ID_brk_setup, &m, fds, 2);
 }
@@ -543,9 +555,25 @@ void rig_fini(struct rig *r)
 const struct rig_row *rig_row(const struct rig *r, unsigned did, const char *target_end)
 {
 	for (size_t i = 0; i < r->n_rows; i++)
-		if (r->rows[i].did == did && zw_ends_with(r->rows[i].target, target_end))
+		if (r->rows[i].did == did && zw_ends_with(r->rows[i].target, target_end) &&
+		    (r->rows[i].is_conn || r->rows[i].op != ZW_OP_BIND))
 			return &r->rows[i];
 	return NULL;
+}
+
+const struct rig_row *rig_row_op(const struct rig *r, unsigned op, unsigned did,
+				 const char *target_end)
+{
+	for (size_t i = 0; i < r->n_rows; i++)
+		if (!r->rows[i].is_conn && r->rows[i].op == op && r->rows[i].did == did &&
+		    zw_ends_with(r->rows[i].target, target_end))
+			return &r->rows[i];
+	return NULL;
+}
+
+void rig_close(struct rig *r, uint64_t seq)
+{
+	zw_send(r->chan, brk_close, .seq = seq);
 }
 
 /* -- both sides -------------------------------------------------------------------------------- */

@@ -23,8 +23,10 @@ struct rig_row {
 	bool is_conn;
 	uint64_t seq;
 	unsigned want_commit, phase, did, op, by, n_times;
-	uint64_t up_b, down_b;
-	char target[512], reason[512], exe[512];
+	uint64_t up_b, down_b, waited_ms;
+	uint32_t rule, pid, listener_pid, listener_uid;
+	char target[512], asked[512], class_name[64], reason[512], exe[512], cwd[512];
+	char argv[512], chain[512]; /* the first of each */
 };
 
 struct rig_ask {
@@ -92,8 +94,13 @@ void rig_fini(struct rig *r);
 
 /** Answers question @i. */
 void rig_answer(struct rig *r, size_t i, enum pol_verdict verdict, unsigned scope);
-/** First row with this and a target that ends so; NULL = none. */
+/** First row with this and a target that ends so, of a bind excepted; NULL = none. */
 const struct rig_row *rig_row(const struct rig *r, unsigned did, const char *target_end);
+/** The same of operation @op alone. */
+const struct rig_row *rig_row_op(const struct rig *r, unsigned op, unsigned did,
+				 const char *target_end);
+/** As the user who ends a connection on the list. */
+void rig_close(struct rig *r, uint64_t seq);
 
 /** Either side: tells the other to go on; waits for that. */
 void rig_step(int ctl);

@@ -87,7 +87,10 @@ static void serve(int listener)
 		if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &req) < 0)
 			continue;
 		resp.id = req.id;
-		resp.error = answer(&req);
+		if (req.data.nr == __NR_bind)
+			resp.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+		else
+			resp.error = answer(&req);
 		ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &resp);
 	}
 }

@@ -5,7 +5,7 @@
 . "${ZW_SRC:?}/tests/support/lib.sh"
 command -v python3 >/dev/null || skip "python3 is not installed"
 command -v tmux >/dev/null || skip "tmux is not installed"
-inside() { timeout 60 "$zwatch" run --ui none -- "$@" </dev/null 2>&1; }
+inside() { timeout 120 "$zwatch" run --ui none -- "$@" </dev/null 2>&1; }
 
 mkdir -p -m 700 "$W/out/deep"
 serve_unix "$W/out/deep/docker.sock" "$W/docker"
@@ -14,7 +14,7 @@ export DOCKER_HOST=unix://$W/out/deep/docker.sock
 tmux_name=zwt$$
 tmux -L "$tmux_name" -f /dev/null new-session -d 'sleep 300'
 server=/tmp/tmux-$(id -u)/$tmux_name
-wait_until 5 test -S "$server" || bad "tmux server at $server"
+wait_until 60 test -S "$server" || bad "tmux server at $server"
 
 has "what a variable names" "^found$" "$(inside sh -c 'test -S "'"$W"'/out/deep/docker.sock" && echo found')"
 same "what a pattern names" "found" "$(inside sh -c "test -S $server && echo found")"
@@ -56,7 +56,7 @@ if [ -w "$real" ]; then
 	get='import socket, sys
 s = socket.socket(socket.AF_UNIX)
 s.connect(sys.argv[1]); s.sendall(b"GET / HTTP/1.0\r\n\r\n"); print(s.recv(12).decode())'
-	out=$(timeout 60 "$zwatch" run --ui none --allow-unix "$real/zwt$$.sock" -- python3 -c "$get" "$real/zwt$$.sock" </dev/null 2>&1)
+	out=$(timeout 120 "$zwatch" run --ui none --allow-unix "$real/zwt$$.sock" -- python3 -c "$get" "$real/zwt$$.sock" </dev/null 2>&1)
 	same "a socket in the runtime folder can be allowed" "HTTP/1.1 200" "$out"
 	rm -f "$real/zwt$$.sock"
 	[ -z "$made" ] || rmdir "$made"

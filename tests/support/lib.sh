@@ -77,7 +77,7 @@ wait_until() {
 serve_unix() {
 	python3 "$ZW_SRC/tests/support/serve_unix.py" "$1" "${2:-$W/served}" &
 	pids="$pids $!"
-	wait_until 5 test -S "$1" || bad "listener at $1"
+	wait_until 60 test -S "$1" || bad "listener at $1"
 }
 
 config() {

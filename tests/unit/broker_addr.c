@@ -58,6 +58,11 @@ static void test_unix__abstract_name_is_all_bytes_of_the_length(void **state)
 	assert_string_equal(text, "@a\\x00b");
 	brk_addr_format(&a, text, 5);
 	assert_string_equal(text, "@ab");
+	/* One that spells the text of another has a text of its own. */
+	memcpy(un.sun_path, "\0a\\x00b", 7);
+	assert_int_equal(parse(AF_UNIX, SOCK_STREAM, &un, 2 + 7, &a), 0);
+	brk_addr_format(&a, text, sizeof(text));
+	assert_string_equal(text, "@a\\x5cx00b");
 	assert_int_equal(parse(AF_UNIX, SOCK_STREAM, &un, 3, &a), 0);
 	assert_int_equal(a.name_len, 0);
 }

@@ -14,6 +14,7 @@ struct end {
 	struct zev_loop *loop;
 	uint64_t up_b, down_b;
 	bool is_over;
+	unsigned n_passed[2]; /* from the host, from inside */
 };
 
 static void on_end(uint64_t up_b, uint64_t down_b, void *arg)
@@ -26,6 +27,15 @@ static void on_end(uint64_t up_b, uint64_t down_b, void *arg)
 	zev_stop(e->loop);
 }
 
+static void on_passed(bool is_from_inside, void *arg)
+{
+	struct end *e = arg;
+
+	e->n_passed[is_from_inside]++;
+}
+
+static const struct brk_relay_ops ops = {.on_end = on_end, .on_passed = on_passed};
+
 static void stop(void *arg)
 {
 	zev_stop(arg);
@@ -37,7 +47,7 @@ static struct brk_relay *between(struct end *e, int type, int near[2], int far[2
 	assert_int_equal(socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, near), 0);
 	assert_int_equal(socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, far), 0);
 	e->loop = zev_loop_new();
-	return brk_relay_new(e->loop, type, near[1], far[1], on_end, e);
+	return brk_relay_new(e->loop, type, near[1], far[1], &ops, e);
 }
 
 static void run(struct end *e, int64_t ms)
@@ -161,6 +171,64 @@ static void test_packets__boundaries_and_empty_ones_stay(void **state)
 	zev_loop_free(e.loop);
 }
 
+static void send_fd(int to, const char *text)
+{
+	union {
+		char space[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control = {{0}};
+	struct iovec iov = {(void *)(uintptr_t)text, strlen(text)};
+	struct msghdr m = {.msg_iov = &iov,
+			   .msg_iovlen = 1,
+			   .msg_control = control.space,
+			   .msg_controllen = sizeof(control.space)};
+	struct cmsghdr *h = CMSG_FIRSTHDR(&m);
+
+	h->cmsg_level = SOL_SOCKET;
+	h->cmsg_type = SCM_RIGHTS;
+	h->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(h), &to, sizeof(int));
+	assert_int_equal(sendmsg(to, &m, 0), (ssize_t)strlen(text));
+}
+
+/* The bytes arrive, the descriptors do not, and that is told for each direction. */
+static void check_passed(int type)
+{
+	struct end e = {0};
+	int near[2], far[2];
+	char text[16], control[64];
+	struct iovec iov = {text, sizeof(text)};
+	struct msghdr m = {.msg_iov = &iov,
+			   .msg_iovlen = 1,
+			   .msg_control = control,
+			   .msg_controllen = sizeof(control)};
+	struct brk_relay *r = between(&e, type, near, far);
+
+	send_fd(near[0], "up");
+	send_fd(near[0], "up");
+	send_fd(far[0], "down");
+	assert_int_equal(send(near[0], "..", 2, 0), 2);
+	run(&e, 50);
+	assert_true(recvmsg(far[0], &m, MSG_DONTWAIT) >= 2);
+	assert_int_equal(m.msg_controllen, 0);
+	m.msg_controllen = sizeof(control);
+	assert_int_equal(recvmsg(near[0], &m, MSG_DONTWAIT), 4);
+	assert_int_equal(m.msg_controllen, 0);
+	assert_int_equal(e.n_passed[1], 2);
+	assert_int_equal(e.n_passed[0], 1);
+	brk_relay_free(r);
+	close(near[0]);
+	close(far[0]);
+	zev_loop_free(e.loop);
+}
+
+static void test_passed_descriptors__dropped_and_told(void **state)
+{
+	(void)state;
+	check_passed(SOCK_STREAM);
+	check_passed(SOCK_SEQPACKET);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -168,6 +236,7 @@ int main(void)
 		cmocka_unit_test(test_stream__other_way_stays_open_after_half_close),
 		cmocka_unit_test(test_stream__a_side_that_is_gone_ends_it),
 		cmocka_unit_test(test_packets__boundaries_and_empty_ones_stay),
+		cmocka_unit_test(test_passed_descriptors__dropped_and_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
