@@ -14,6 +14,7 @@
 #define WHO_MS	  1000
 #define COMMIT_MS 10000
 #define LINGER_MS 2000 /* for a client to read a refusal and close */
+#define NUMBER_MS 500  /* for the record to tell the number of a refusal */
 
 /* Bytes held beyond a head: what a client sends before it has an answer. */
 #define EARLY_B (64u * 1024)
@@ -26,6 +27,7 @@ static const char *const end_words[] = {
 	[PX_END_SERVER] = "closed by server",
 	[PX_END_RESET] = "reset",
 	[PX_END_FILTER] = "refused",
+	[PX_END_QUOTA] = "",
 };
 
 static const char *text(const char *s)
@@ -44,6 +46,10 @@ static void enter(struct px_conn *c, enum px_state state)
 	zw_debug("port %u: state %d to %d", c->local_port, c->state, state);
 	if (c->state == PX_STATE_WHO)
 		c->px->n_nameless--;
+	if (c->state == PX_STATE_NUMBER)
+		c->px->n_unnumbered--;
+	if (state == PX_STATE_NUMBER)
+		c->px->n_unnumbered++;
 	c->state = state;
 }
 
@@ -119,6 +125,8 @@ void px_conn_close(struct px_conn *c)
 		px_relay_fini(&c->relay);
 	if (c->is_host_counted)
 		px_limits_host_close(&px->limits, c->host->name);
+	if (c->is_program_counted)
+		px_limits_program_close(&px->limits, c->who->exe);
 	px_limits_close(&px->limits);
 	if (px->count_from == c)
 		px->count_from = TAILQ_NEXT(c, link);
@@ -145,14 +153,42 @@ void px_conn_reply(struct px_conn *c)
 	zev_io_set(c->io, ZEV_WRITE);
 }
 
-static void refuse(struct px_conn *c, enum px_refusal how, int error)
+static void refusal_write(struct px_conn *c)
 {
-	zw_buf_fini(&c->out);
-	px_ask_cancel(c->px->asks, &c->waiter);
-	if (px_conn_refusal(c, how, error, &c->out))
+	if (px_conn_refusal(c, &c->out))
 		px_conn_reply(c);
 	else
 		reset(c);
+}
+
+static void on_number_timeout(void *arg)
+{
+	refusal_write(arg);
+}
+
+void px_conn_refuse(struct px_conn *c, enum px_refusal how, int error)
+{
+	zw_buf_fini(&c->out);
+	px_ask_cancel(c->px->asks, &c->waiter);
+	c->refusal = how;
+	c->error = error;
+	/* HTTP has a field for where it stands in the record, which is a moment away. */
+	if (c->listener == PX_HTTP && c->number.event == 0 && c->reply_seq != 0) {
+		enter(c, PX_STATE_NUMBER);
+		px_timeout_set(c->px->wheel, &c->timeout, NUMBER_MS, on_number_timeout, c);
+		return;
+	}
+	refusal_write(c);
+}
+
+void px_conn_bad(struct px_conn *c, unsigned by, int error, const char *why)
+{
+	c->did = ZW_DID_DENY;
+	c->by = by;
+	px_conn_set(&c->reason, why);
+	struct px_row row = px_conn_row(c);
+	c->reply_seq = px_record_refusal(c->px->record, &row, &c->number);
+	px_conn_refuse(c, PX_REFUSE_BAD, error);
 }
 
 void px_conn_deny(struct px_conn *c, unsigned did, unsigned by, uint32_t rule, const char *reason,
@@ -170,11 +206,15 @@ void px_conn_deny(struct px_conn *c, unsigned did, unsigned by, uint32_t rule, c
 	if (c->seq != 0)
 		row_close(c, end_words[PX_END_FILTER]);
 	else
-		c->reply_seq = px_record_refusal(c->px->record, &row);
+		c->reply_seq = px_record_refusal(c->px->record, &row, &c->number);
 	if (did == ZW_DID_GONE)
 		reset(c);
 	else
-		refuse(c, by == ZW_BY_LIMIT ? PX_REFUSE_LIMIT : PX_REFUSE_DENIED, ZW_E_DENIED);
+		px_conn_refuse(c,
+			       by != ZW_BY_LIMIT	       ? PX_REFUSE_DENIED
+			       : px_limits_is_rate(reason) ? PX_REFUSE_RATE
+							       : PX_REFUSE_LIMIT,
+			       ZW_E_DENIED);
 }
 
 /* -- counts of what goes on ------------------------------------------------------------------- */
@@ -215,7 +255,7 @@ static void on_relay_end(void *arg, enum px_relay_end how)
 		reset_on_close(c->relay.client.fd);
 		reset_on_close(c->relay.server.fd);
 	}
-	row_close(c, end_words[how]);
+	row_close(c, how == PX_END_QUOTA ? c->over_limit : end_words[how]);
 	px_conn_close(c);
 }
 
@@ -225,21 +265,53 @@ void px_conn_refused(struct px_conn *c)
 	px_conn_close(c);
 }
 
+/* Counts what has moved since the last time. Returns the quota that is used up, or NULL. */
+static const char *charge(struct px_conn *c)
+{
+	uint64_t up_b = c->relay.up_b - c->charged_up_b;
+	uint64_t down_b = c->relay.down_b - c->charged_down_b;
+
+	c->charged_up_b = c->relay.up_b;
+	c->charged_down_b = c->relay.down_b;
+	return px_limits_bytes(&c->px->limits, c->quotas, up_b, down_b);
+}
+
+/* How long it may be silent; 0 = for ever. */
+static unsigned idle_ms(const struct px_conn *c)
+{
+	const struct px_times *t = &c->px->times;
+
+	if (!c->is_half_closed || t->half_close_ms == 0)
+		return t->idle_ms;
+	return t->idle_ms != 0 && t->idle_ms < t->half_close_ms ? t->idle_ms : t->half_close_ms;
+}
+
 static void on_activity(void *arg)
 {
-	((struct px_conn *)arg)->active_ms = zw_mono_ms();
+	struct px_conn *c = arg;
+
+	c->active_ms = zw_mono_ms();
+	c->over_limit = charge(c);
+	if (c->over_limit != NULL) {
+		px_relay_end(&c->relay, PX_END_QUOTA);
+	} else if (c->relay.has_end && !c->is_half_closed) {
+		c->is_half_closed = true;
+		/* A hello or head that is still waited for has the shorter limit. */
+		if (c->up == PX_UP_RAW || c->up == PX_UP_BODY)
+			px_conn_idle_start(c);
+	}
 }
 
 static void on_idle(void *arg)
 {
 	struct px_conn *c = arg;
-	int64_t left_ms = c->active_ms + c->px->times.idle_ms - zw_mono_ms();
+	int64_t left_ms = c->active_ms + idle_ms(c) - zw_mono_ms();
 
 	if (left_ms > 0) {
 		px_timeout_set(c->px->wheel, &c->timeout, left_ms, on_idle, c);
 		return;
 	}
-	row_close(c, "idle");
+	row_close(c, c->is_half_closed ? "idle after one side had ended" : "idle");
 	px_conn_close(c);
 }
 
@@ -247,8 +319,8 @@ void px_conn_idle_start(struct px_conn *c)
 {
 	c->active_ms = zw_mono_ms();
 	px_timeout_clear(c->px->wheel, &c->timeout);
-	if (c->px->times.idle_ms > 0)
-		px_timeout_set(c->px->wheel, &c->timeout, c->px->times.idle_ms, on_idle, c);
+	if (idle_ms(c) > 0)
+		px_timeout_set(c->px->wheel, &c->timeout, idle_ms(c), on_idle, c);
 }
 
 static void relay_start(struct px_conn *c, int take_server_fd)
@@ -301,7 +373,8 @@ static void on_dialled(void *arg, const struct px_dialled *end)
 	px_conn_set(&c->reason, end->reason);
 	c->reply_seq = c->seq;
 	row_close(c, why);
-	refuse(c, end->error == ZW_E_TIMEOUT ? PX_REFUSE_TIMEOUT : PX_REFUSE_FAILED, end->error);
+	px_conn_refuse(c, end->error == ZW_E_TIMEOUT ? PX_REFUSE_TIMEOUT : PX_REFUSE_FAILED,
+		       end->error);
 }
 
 static void dial(struct px_conn *c)
@@ -319,16 +392,34 @@ static void on_commit_timeout(void *arg)
 		     "the allow was not recorded within 10 s, so it was not given", "");
 }
 
+/* Returns NULL, or which limit it is over; what was taken is given back when it closes. */
+static const char *slots_take(struct px_conn *c)
+{
+	struct px_limits *l = &c->px->limits;
+	const char *over;
+
+	c->quotas = px_limits_quotas_of(l, c->host, c->port);
+	over = px_limits_bytes(l, c->quotas, 0, 0);
+	if (over == NULL) {
+		over = px_limits_host_open(l, c->host->name);
+		c->is_host_counted = over == NULL;
+	}
+	if (over == NULL) {
+		over = px_limits_program_open(l, c->who->exe);
+		c->is_program_counted = over == NULL;
+	}
+	return over;
+}
+
 static void commit(struct px_conn *c)
 {
-	const char *over = px_limits_host_open(&c->px->limits, c->host->name);
+	const char *over = slots_take(c);
 	struct px_row row;
 
 	if (over != NULL) {
 		px_conn_deny(c, ZW_DID_DENY, ZW_BY_LIMIT, 0, over, "");
 		return;
 	}
-	c->is_host_counted = true;
 	enter(c, PX_STATE_COMMIT);
 	c->did = ZW_DID_ALLOW;
 	row = px_conn_row(c);
@@ -336,7 +427,22 @@ static void commit(struct px_conn *c)
 	px_timeout_set(c->px->wheel, &c->timeout, COMMIT_MS, on_commit_timeout, c);
 }
 
-void px_conns_committed(struct px *px, uint64_t seq, bool is_kept)
+/* Refusals that wait for the number of this row. */
+static void numbered(struct px *px, uint64_t seq, struct px_number number)
+{
+	struct px_conn *c, *next;
+
+	px_record_numbered(px->record, seq, number);
+	for (c = TAILQ_FIRST(&px->conns); c != NULL && px->n_unnumbered > 0; c = next) {
+		next = TAILQ_NEXT(c, link);
+		if (c->state != PX_STATE_NUMBER || c->reply_seq != seq)
+			continue;
+		c->number = number;
+		refusal_write(c);
+	}
+}
+
+void px_conns_committed(struct px *px, uint64_t seq, bool is_kept, struct px_number number)
 {
 	struct px_conn *c;
 
@@ -344,8 +450,11 @@ void px_conns_committed(struct px *px, uint64_t seq, bool is_kept)
 	TAILQ_FOREACH (c, &px->conns, link)
 		if (c->seq == seq && c->state == PX_STATE_COMMIT)
 			break;
-	if (c == NULL)
+	if (c == NULL) {
+		numbered(px, seq, number);
 		return;
+	}
+	c->number = number;
 	if (is_kept)
 		dial(c);
 	else
@@ -528,16 +637,9 @@ static void on_head_timeout(void *arg)
 {
 	struct px_conn *c = arg;
 
-	c->did = ZW_DID_DENY;
-	c->by = ZW_BY_TIMEOUT;
-	px_conn_set(&c->reason, "no complete request came in time");
-	struct px_row row = px_conn_row(c);
-	(void)px_record_refusal(c->px->record, &row);
-	px_conn_bad_request(c, ZW_E_TIMEOUT, c->reason, &c->out);
-	if (c->out.len > 0)
-		px_conn_reply(c);
-	else
-		reset(c);
+	/* A handshake that stopped half-way has no reply to wait for. */
+	c->socks_version = 0;
+	px_conn_bad(c, ZW_BY_TIMEOUT, ZW_E_TIMEOUT, "no complete request came in time");
 }
 
 /* A redirected connection: where to was told by the broker. */
@@ -579,7 +681,7 @@ static void on_who_timeout(void *arg)
 	c->by = ZW_BY_FAULT;
 	px_conn_set(&c->reason, "which program this connection is of was not told within 1 s");
 	struct px_row row = px_conn_row(c);
-	(void)px_record_refusal(c->px->record, &row);
+	(void)px_record_refusal(c->px->record, &row, NULL);
 	reset(c);
 }
 
@@ -607,7 +709,7 @@ void px_conn_new(struct px *px, enum px_listener listener, int take_fd, uint16_t
 		c->by = ZW_BY_LIMIT;
 		px_conn_set(&c->reason, c->over_limit);
 		struct px_row row = px_conn_row(c);
-		(void)px_record_refusal(px->record, &row);
+		(void)px_record_refusal(px->record, &row, NULL);
 		reset(c);
 	} else if (c->who != NULL) {
 		head_start(c);

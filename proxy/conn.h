@@ -20,7 +20,7 @@ void px_conn_new(struct px *px, enum px_listener listener, int take_fd, uint16_t
 /** The broker told who has this port: whoever waits for it goes on. */
 void px_conns_who(struct px *px, uint16_t port);
 /** A row is written, or is not. */
-void px_conns_committed(struct px *px, uint64_t seq, bool is_kept);
+void px_conns_committed(struct px *px, uint64_t seq, bool is_kept, struct px_number number);
 /** The rules have changed: what waits for an answer may have one now. */
 void px_conns_rejudge(struct px *px);
 /** Ends all of them; rows that are open are closed. */

@@ -11,17 +11,9 @@
 
 /* -- HTTP --------------------------------------------------------------------------------------- */
 
-/* The request itself is at fault: a row without a place, and 400 or its like. */
 static void bad_request(struct px_conn *c, int error, const char *why)
 {
-	c->did = ZW_DID_DENY;
-	c->by = ZW_BY_FAULT;
-	c->reason = zw_xstrdup(why);
-	struct px_row row = px_conn_row(c);
-	c->reply_seq = px_record_refusal(c->px->record, &row);
-	zw_buf_fini(&c->out);
-	px_conn_bad_request(c, error, why, &c->out);
-	px_conn_reply(c);
+	px_conn_bad(c, ZW_BY_FAULT, error, why);
 }
 
 /* The target as the client spelt it: what stands in the request line between the blanks. */
@@ -70,7 +62,8 @@ static void http_forward(struct px_conn *c, const struct px_http1_head *h, size_
 	uint16_t port = h->port;
 	bool is_dns = px_http1_is_dns_query(h);
 	px_body_init(&c->body, h);
-	int r = px_http1_write(h, false, &c->out);
+	c->is_upgrade = h->wants_upgrade;
+	int r = px_http1_write(h, h->wants_upgrade, &c->out);
 	if (r < 0) {
 		bad_request(c, r, "the request cannot be passed on");
 		return;
@@ -100,7 +93,9 @@ static void head_http(struct px_conn *c)
 		bad_request(c, r, why);
 		return;
 	}
-	if (h.form == PX_FORM_CONNECT) {
+	if (h.n_fields > c->px->header_fields)
+		bad_request(c, ZW_E_TOOBIG, "too many header fields");
+	else if (h.form == PX_FORM_CONNECT) {
 		http_connect(c, &h, (size_t)r);
 	} else if (h.form == PX_FORM_ABSOLUTE) {
 		http_forward(c, &h, (size_t)r);
@@ -123,7 +118,7 @@ static void socks_fail(struct px_conn *c, int error, const char *why)
 	c->by = ZW_BY_FAULT;
 	c->reason = zw_xstrdup(why);
 	struct px_row row = px_conn_row(c);
-	(void)px_record_refusal(c->px->record, &row);
+	(void)px_record_refusal(c->px->record, &row, NULL);
 	zw_buf_add(&c->out, answer, n);
 	px_conn_reply(c);
 }

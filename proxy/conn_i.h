@@ -15,8 +15,19 @@ enum px_state {
 	PX_STATE_COMMIT,
 	PX_STATE_DIAL,
 	PX_STATE_RELAY,
+	PX_STATE_NUMBER,
 	PX_STATE_REPLY,
 	PX_STATE_GONE,
+};
+
+/** Ways to refuse. */
+enum px_refusal {
+	PX_REFUSE_DENIED,
+	PX_REFUSE_FAILED,
+	PX_REFUSE_TIMEOUT,
+	PX_REFUSE_LIMIT, /* too many at once */
+	PX_REFUSE_RATE,	 /* too many, too much: later perhaps */
+	PX_REFUSE_BAD,	 /* the request itself is at fault */
 };
 
 /** What is looked at in the client's bytes on their way up. */
@@ -26,6 +37,7 @@ enum px_up {
 	PX_UP_HELLO, /* a TLS hello, collected */
 	PX_UP_HEAD,  /* the head of a plain HTTP request inside a tunnel or redirected connection */
 	PX_UP_BODY,  /* the body of one HTTP request */
+	PX_UP_UPGRADE, /* nothing passes until the server has agreed to another protocol */
 };
 
 struct px_conn {
@@ -38,7 +50,10 @@ struct px_conn {
 	unsigned socks_version; /* 0 = no SOCKS */
 	uint16_t local_port;
 	uint16_t port; /* of the target */
-	bool is_host_counted, has_method, saw_end;
+	bool is_host_counted, is_program_counted, is_half_closed, has_method, saw_end;
+	bool is_upgrade;  /* the request asks for another protocol (WebSocket) */
+	uint8_t n_status; /* of the server's answer to that, as far as it is here */
+	uint8_t status[15];
 	bool is_relaying; /* the relay has both descriptors */
 	int fd;		  /* client, owned until the relay has it */
 	struct zev_io *io;
@@ -58,12 +73,17 @@ struct px_conn {
 	/* for the record */
 	uint64_t seq;	    /* of a row that is open, 0 = none */
 	uint64_t reply_seq; /* of the row that a refusal names */
+	struct px_number number; /* of it */
+	enum px_refusal refusal;
+	int error; /* of the refusal */
 	unsigned did, by;
 	uint32_t rule;
 	char *reason, *note, *address, *end; /* owned, NULL = "" */
 	int64_t active_ms;		     /* when something was last relayed */
 	int64_t asked_ms;		     /* when the question began, 0 = none */
 	uint64_t waited_ms, counted_b;
+	uint64_t quotas;	      /* a bit for each that it counts on */
+	uint64_t charged_up_b, charged_down_b;
 };
 
 /* conn.c */
@@ -76,6 +96,10 @@ void px_conn_deny(struct px_conn *c, unsigned did, unsigned by, uint32_t rule, c
 		  const char *note);
 /** Writes what is in c->out to the client, and closes when it has been read, or after a while. */
 void px_conn_reply(struct px_conn *c);
+/** Says so in the words of the client's protocol, or breaks off where it has none. The row is there. */
+void px_conn_refuse(struct px_conn *c, enum px_refusal how, int error);
+/** The request itself is at fault: a row, then 400 or its like. */
+void px_conn_bad(struct px_conn *c, unsigned by, int error, const char *why);
 /** Gone, at the end of this turn. */
 void px_conn_close(struct px_conn *c);
 /** Its row as it stands. */
@@ -104,16 +128,10 @@ void px_conn_head(struct px_conn *c);
 
 /* conn_reply.c */
 
-/** Ways to refuse. */
-enum px_refusal { PX_REFUSE_DENIED, PX_REFUSE_FAILED, PX_REFUSE_TIMEOUT, PX_REFUSE_LIMIT };
-
 /** The far end is there: 200 of CONNECT, the reply of SOCKS; appended to @out. */
 void px_conn_granted(struct px_conn *c, struct zw_buf *out);
-/** Writes the refusal into c->out; returns false when the protocol has no words for it (reset). */
-bool px_conn_refusal(struct px_conn *c, enum px_refusal how, int error, struct zw_buf *out);
+/** Writes c->refusal to @out; returns false when the protocol has no words for it (reset). */
+bool px_conn_refusal(const struct px_conn *c, struct zw_buf *out);
 /** 403, for plain HTTP inside a connection. */
 void px_conn_http_refusal(const struct px_conn *c, struct zw_buf *out);
-/** 400, 408, 413 …: the request itself is at fault. */
-void px_conn_bad_request(struct px_conn *c, int error, const char *why, struct zw_buf *out);
-
 #endif

@@ -17,8 +17,8 @@ static void http_response(const struct px_conn *c, const char *status, const cha
 		"HTTP/1.1 %s\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n"
 		"Content-Length: %zu\r\nCache-Control: no-store\r\nX-Zwatch-Decision: %s\r\n",
 		status, strlen(body), decision);
-	if (c->reply_seq != 0)
-		zw_buf_addf(out, "X-Zwatch-Event: %llu\r\n", (unsigned long long)c->reply_seq);
+	if (c->number.event != 0)
+		zw_buf_addf(out, "X-Zwatch-Event: %u.%u\r\n", c->number.session, c->number.event);
 	zw_buf_addf(out, "\r\n%s", body);
 }
 
@@ -49,6 +49,7 @@ static void http_refusal(const struct px_conn *c, enum px_refusal how, struct zw
 		[PX_REFUSE_FAILED] = {"502 Bad Gateway", "allow", "not reached:"},
 		[PX_REFUSE_TIMEOUT] = {"504 Gateway Timeout", "allow", "not reached:"},
 		[PX_REFUSE_LIMIT] = {"503 Service Unavailable", "deny", "denied"},
+		[PX_REFUSE_RATE] = {"429 Too Many Requests", "deny", "denied"},
 	};
 	char body[BODY_MAX];
 
@@ -56,7 +57,7 @@ static void http_refusal(const struct px_conn *c, enum px_refusal how, struct zw
 	http_response(c, words[how].status, words[how].decision, body, out);
 }
 
-void px_conn_bad_request(struct px_conn *c, int error, const char *why, struct zw_buf *out)
+static void bad_request(const struct px_conn *c, int error, const char *why, struct zw_buf *out)
 {
 	const char *status = error == ZW_E_TOOBIG	 ? "431 Request Header Fields Too Large"
 			     : error == ZW_E_UNSUPPORTED ? "501 Not Implemented"
@@ -64,8 +65,6 @@ void px_conn_bad_request(struct px_conn *c, int error, const char *why, struct z
 							 : "400 Bad Request";
 	char body[BODY_MAX];
 
-	if (c->listener != PX_HTTP)
-		return;
 	snprintf(body, sizeof(body), "zwatch: %s\n", why);
 	http_response(c, status, "deny", body, out);
 }
@@ -82,13 +81,16 @@ static void socks_reply(const struct px_conn *c, enum px_socks_reply code, struc
 	zw_buf_add(out, bytes, px_socks_reply_write(c->socks_version, code, bytes));
 }
 
-bool px_conn_refusal(struct px_conn *c, enum px_refusal how, int error, struct zw_buf *out)
+bool px_conn_refusal(const struct px_conn *c, struct zw_buf *out)
 {
-	if (c->listener == PX_HTTP)
-		http_refusal(c, how, out);
+	bool is_limit = c->refusal == PX_REFUSE_LIMIT || c->refusal == PX_REFUSE_RATE;
+
+	if (c->listener == PX_HTTP && c->refusal == PX_REFUSE_BAD)
+		bad_request(c, c->error, c->reason != NULL ? c->reason : "", out);
+	else if (c->listener == PX_HTTP)
+		http_refusal(c, c->refusal, out);
 	else if (c->listener == PX_SOCKS && c->socks_version != 0)
-		socks_reply(c, how == PX_REFUSE_LIMIT ? PX_SOCKS_DENIED : px_socks_reply_of(error),
-			    out);
+		socks_reply(c, is_limit ? PX_SOCKS_DENIED : px_socks_reply_of(c->error), out);
 	else
 		return false;
 	return true;

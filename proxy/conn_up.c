@@ -12,6 +12,9 @@
 #define PORT_TLS      443
 #define TLS_HANDSHAKE 0x16 /* first byte of a TLS connection */
 
+/* What a client of SSH begins with (RFC 4253, 4.2). It names no host that could be another one. */
+static const char ssh_greeting[] = "SSH-2.0-";
+
 static int deny(struct px_conn *c, unsigned by, const char *why)
 {
 	c->did = ZW_DID_DENY;
@@ -34,10 +37,24 @@ static int hello_deny(struct px_conn *c, const char *why)
 	return deny(c, ZW_BY_NAME, why);
 }
 
+/* What was collected goes on, and all that follows. */
+static int let_go(struct px_conn *c)
+{
+	c->up = PX_UP_RAW;
+	px_conn_idle_start(c);
+	int r = px_relay_send_up(&c->relay, zw_buf_head(&c->in), c->in.len);
+	zw_buf_fini(&c->in);
+	return r;
+}
+
 static void on_hello_timeout(void *arg)
 {
 	struct px_conn *c = arg;
 
+	if (c->in.len == 0 && c->relay.down_b > 0) {
+		(void)let_go(c);
+		return;
+	}
 	(void)hello_deny(c, "no TLS hello came in time");
 	px_conn_refused(c);
 }
@@ -50,23 +67,28 @@ static void hello_wait(struct px_conn *c)
 			       on_hello_timeout, c);
 }
 
-/* What was collected goes on, and all that follows. */
-static int let_go(struct px_conn *c)
+/* 1 = SSH, 0 = too little to know, -1 = not. */
+static int is_ssh(const struct zw_buf *in)
 {
-	c->up = PX_UP_RAW;
-	px_conn_idle_start(c);
-	int r = px_relay_send_up(&c->relay, zw_buf_head(&c->in), c->in.len);
-	zw_buf_fini(&c->in);
-	return r;
+	size_t n = sizeof(ssh_greeting) - 1;
+
+	if (memcmp(zw_buf_head(in), ssh_greeting, in->len < n ? in->len : n) != 0)
+		return -1;
+	return in->len >= n ? 1 : 0;
 }
 
 static int up_hello(struct px_conn *c, const uint8_t *p, size_t len)
 {
 	struct px_hello hello;
 	const char *why;
+	bool is_first = c->in.len == 0;
 
 	if (zw_buf_add(&c->in, p, len) < 0)
 		return hello_deny(c, "the TLS hello does not end");
+	/* A server that spoke before its client speaks no TLS. */
+	int ssh = is_first && c->relay.down_b > 0 ? 1 : is_ssh(&c->in);
+	if (ssh >= 0)
+		return ssh > 0 ? let_go(c) : 0;
 	int r = px_hello_parse(zw_buf_head(&c->in), c->in.len, &hello);
 	if (r == 0)
 		return 0;
@@ -74,7 +96,10 @@ static int up_hello(struct px_conn *c, const uint8_t *p, size_t len)
 		return hello_deny(c, "this port is for TLS, and this is something else");
 	if (r < 0)
 		return hello_deny(c, "the TLS hello is not well-formed");
-	why = px_check_hello(feed_policy(c->px->feed), &hello, c->host, c->port, c->who->exe);
+	if (!px_hello_is_confirmed(zw_buf_head(&c->in), (size_t)r, &hello))
+		return hello_deny(c, "two parsers read the TLS hello in two ways");
+	why = px_check_hello(feed_policy(c->px->feed), &c->px->tls, &hello, c->host, c->port,
+			     c->who->exe);
 	return why != NULL ? hello_deny(c, why) : let_go(c);
 }
 
@@ -125,6 +150,8 @@ static int up_head(struct px_conn *c, const uint8_t *p, size_t len)
 		return 0;
 	if (head_len < 0)
 		return http_deny(c, ZW_BY_FAULT, why);
+	if (h.n_fields > c->px->header_fields)
+		return http_deny(c, ZW_BY_FAULT, "too many header fields");
 	if (h.form == PX_FORM_CONNECT)
 		return http_deny(c, ZW_BY_FAULT, "CONNECT inside a connection is not passed on");
 	if (px_http1_is_dns_query(&h))
@@ -140,7 +167,8 @@ static int up_head(struct px_conn *c, const uint8_t *p, size_t len)
 	h.has_host = true;
 	h.port = c->port;
 	px_body_init(&c->body, &h);
-	if (px_http1_write(&h, false, &c->out) < 0)
+	c->is_upgrade = h.wants_upgrade;
+	if (px_http1_write(&h, h.wants_upgrade, &c->out) < 0)
 		return http_deny(c, ZW_BY_FAULT, "the request cannot be passed on");
 	zw_buf_consume(&c->in, (size_t)head_len);
 	c->up = PX_UP_BODY;
@@ -158,6 +186,39 @@ static int up_body(struct px_conn *c, const uint8_t *p, size_t len)
 	if (px_body_is_done(&c->body))
 		px_relay_complete(&c->relay, (size_t)n < len);
 	return n > 0 ? px_relay_send_up(&c->relay, p, (size_t)n) : 0;
+}
+
+/* -- another protocol on the same connection ---------------------------------------------------- */
+
+/* The server's answer: with 101 the two of them speak something else from here on, and there is no
+ * second request. With any other status the request was one like all. */
+static void on_upgrade_answer(void *arg, const uint8_t *p, size_t len)
+{
+	struct px_conn *c = arg;
+	size_t room = sizeof(c->status) - c->n_status;
+	size_t n = len < room ? len : room;
+
+	memcpy(c->status + c->n_status, p, n);
+	c->n_status = (uint8_t)(c->n_status + n);
+	int status = px_http1_status(c->status, c->n_status);
+	if (status == 0 && c->n_status < sizeof(c->status))
+		return;
+	c->relay.on_down = NULL;
+	if (status != 101) {
+		c->up = PX_UP_BODY;
+		px_relay_complete(&c->relay, c->in.len > 0);
+		zw_buf_fini(&c->in);
+		return;
+	}
+	if (let_go(c) < 0)
+		px_relay_end(&c->relay, PX_END_RESET);
+}
+
+static int up_upgrade(struct px_conn *c, const uint8_t *p, size_t len)
+{
+	if (zw_buf_add(&c->in, p, len) < 0)
+		return deny(c, ZW_BY_FAULT, "more was sent than waits for the server to agree");
+	return 0;
 }
 
 /* -- */
@@ -194,6 +255,8 @@ int px_conn_up(void *arg, const uint8_t *p, size_t len)
 		return up_head(c, p, len);
 	case PX_UP_BODY:
 		return up_body(c, p, len);
+	case PX_UP_UPGRADE:
+		return up_upgrade(c, p, len);
 	case PX_UP_FIRST:
 	case PX_UP_RAW:
 		break;
@@ -214,8 +277,12 @@ int px_conn_up_start(struct px_conn *c)
 		zw_buf_fini(&c->out);
 		if (r < 0)
 			return r;
-		if (px_body_is_done(&c->body))
+		if (c->is_upgrade) {
+			c->up = PX_UP_UPGRADE;
+			c->relay.on_down = on_upgrade_answer;
+		} else if (px_body_is_done(&c->body)) {
 			px_relay_complete(&c->relay, len > 0);
+		}
 	}
 	if (len == 0 || c->relay.is_deaf) {
 		zw_buf_fini(&c->in);

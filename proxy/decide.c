@@ -151,15 +151,19 @@ static bool name_fits(const struct policy *p, const struct pol_host *named,
 	return !is_denied_by_name(&d);
 }
 
-const char *px_check_hello(const struct policy *p, const struct px_hello *h,
-			   const struct pol_host *host, uint16_t port, const char *program)
+const char *px_check_hello(const struct policy *p, const struct px_tls_rules *rules,
+			   const struct px_hello *h, const struct pol_host *host, uint16_t port, const char *program)
 {
 	if (px_hello_has_alpn(h, "dot") || px_hello_has_alpn(h, "doq"))
 		return "DNS over TLS inside the connection: names are looked up by zwatch alone";
 	if (px_hello_has_alpn(h, "h3"))
 		return "HTTP/3 does not run over TCP";
+	if (h->has_ech && rules->is_ech_denied)
+		return "the TLS hello may hide another name (network.tls.ech is deny)";
 	if (!h->has_sni)
-		return host->addr.family == POL_FAMILY_NONE ? "the TLS hello names no host" : NULL;
+		return host->addr.family == POL_FAMILY_NONE && !rules->is_sni_optional
+			       ? "the TLS hello names no host (network.tls.sni)"
+			       : NULL;
 	return name_fits(p, &h->sni, host, port, program)
 		       ? NULL
 		       : "the TLS hello names another host than the one that was asked for";

@@ -74,14 +74,20 @@ bool px_check_cnames(const struct policy *p, const char *cnames, size_t len, uin
 		     const char *program, struct pol_decision *ret,
 		     char ret_name[POL_HOST_MAX + 1]);
 
+/** `network.tls`. */
+struct px_tls_rules {
+	bool is_sni_optional; /* a hello may name no host; one that names another is refused all the same */
+	bool is_ech_denied;   /* no encrypted hello, nor what looks like one */
+};
+
 /**
  * Whether a TLS hello fits the destination that was judged: the same name; no encrypted DNS in it.
  * Of a destination judged by address the name is free, unless a rule denies it.
  *
  * Returns  NULL = fits, else a static sentence
  */
-const char *px_check_hello(const struct policy *p, const struct px_hello *h,
-			   const struct pol_host *host, uint16_t port, const char *program);
+const char *px_check_hello(const struct policy *p, const struct px_tls_rules *rules,
+			   const struct px_hello *h, const struct pol_host *host, uint16_t port, const char *program);
 
 /** The same for the Host field of a plain HTTP request inside a connection. */
 const char *px_check_http_host(const struct policy *p, const struct pol_host *named,

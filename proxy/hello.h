@@ -38,6 +38,14 @@ struct px_hello {
  */
 int px_hello_parse(const uint8_t *buf, size_t len, struct px_hello *ret);
 
+/**
+ * Whether GnuTLS reads the same out of it: name, protocols, encrypted hello. What it does not take,
+ * or reads in another way, some server might read in yet another.
+ *
+ * @buf, @len  what px_hello_parse() has taken: its result is @len
+ */
+bool px_hello_is_confirmed(const uint8_t *buf, size_t len, const struct px_hello *h);
+
 /** Whether a protocol ("h2", "dot", "doq") is offered. */
 bool px_hello_has_alpn(const struct px_hello *h, const char *id);
 

@@ -14,6 +14,7 @@
 
 #include "proxy/conn.h"
 #include "proxy/dns.h"
+#include "proxy/http1.h"
 #include "proxy/relay.h"
 #include "sandbox/role_lock.h"
 #include "src/base/err.h"
@@ -28,6 +29,7 @@
 #define ACCEPT_PAUSE_MS 100 /* when no descriptor is left */
 /* An answer that comes with a rule comes right behind it, and has the user's note. */
 #define REJUDGE_MS 50
+#define LAST_WORDS_MS 2000 /* for zwatch to take the last rows */
 
 struct listener {
 	struct proxy *proxy;
@@ -120,13 +122,21 @@ static void limits_set(struct px *px, const struct zw_msg_px_setup *m)
 	unsigned max =
 		m->max_connections == 0 || m->max_connections > hard ? hard : m->max_connections;
 
-	px_limits_init(&px->limits, max, m->max_per_host, m->new_per_second);
+	px_limits_init(&px->limits, max, m->max_per_host, m->max_per_program, m->new_per_second);
+	px->limits.quota_up_b = m->quota_up_b;
+	px->limits.quota_down_b = m->quota_down_b;
+	if (px_limits_quotas_add(&px->limits, m->quotas) < 0)
+		zw_error("network.quotas.sites: not all of them can be kept");
+	px->header_fields = m->header_fields == 0 ? PX_FIELDS_MAX : m->header_fields;
+	px->tls = (struct px_tls_rules){.is_sni_optional = m->sni != 0,
+					.is_ech_denied = m->ech != 0};
 	px->hard_max = max + OVER_LIMIT_MAX;
 	px->header_b = m->header_b == 0 ? HEADER_B : m->header_b;
 	if (px->header_b > 262144)
 		px->header_b = 262144;
 	px->times = (struct px_times){
-		.header_ms = m->header_ms, .tls_hello_ms = m->tls_hello_ms, .idle_ms = m->idle_ms};
+		.header_ms = m->header_ms, .tls_hello_ms = m->tls_hello_ms, .idle_ms = m->idle_ms,
+		.half_close_ms = m->half_close_ms};
 }
 
 static void on_msg_px_setup(struct proxy *p, const struct zw_msg_px_setup *m, int *fds)
@@ -190,7 +200,11 @@ static void on_served_msg(struct proxy *p, enum zw_msg_id id, const union zw_msg
 	} else if (id == ZW_ID_ask_answer) {
 		px_ask_answered(px->asks, &msg->ask_answer);
 	} else if (id == ZW_ID_committed) {
-		px_conns_committed(px, msg->committed.seq, msg->committed.is_kept != 0);
+		px_conns_committed(px, msg->committed.seq, msg->committed.is_kept != 0,
+				   (struct px_number){(uint32_t)msg->committed.session,
+						      (uint32_t)msg->committed.event});
+	} else if (id == ZW_ID_px_end) {
+		zev_stop(px->loop);
 	} else if (id == ZW_ID_res_answer) {
 		px_dials_answer(px->dials, &msg->res_answer);
 	} else {
@@ -258,6 +272,7 @@ static void fini(struct proxy *p)
 		zw_close(&p->listeners[i].fd);
 	}
 	px_record_free(px->record);
+	(void)zw_chan_flush(px->chan, LAST_WORDS_MS);
 	px_asks_free(px->asks);
 	zw_chan_free(px->chan);
 	px_dials_free(px->dials);

@@ -23,7 +23,7 @@ enum px_listener { PX_HTTP, PX_SOCKS, PX_TRANSPARENT, PX_DNS_UDP, PX_DNS_TCP, PX
 
 /** Time limits in milliseconds, 0 = none. */
 struct px_times {
-	unsigned header_ms, tls_hello_ms, idle_ms;
+	unsigned header_ms, tls_hello_ms, idle_ms, half_close_ms;
 };
 
 /** The proxy. */
@@ -40,11 +40,13 @@ struct px {
 	struct px_limits limits;
 	struct px_ports local_ports;
 	struct px_times times;
-	unsigned header_b;
+	struct px_tls_rules tls;
+	unsigned header_b, header_fields;
 	unsigned hard_max;	     /* connections that the descriptors allow */
 	uint8_t *buf;		     /* PX_READ_B, shared by everything that reads */
 	TAILQ_HEAD(, px_conn) conns; /* youngest first */
 	unsigned n_nameless;	     /* of them, in state WHO */
+	unsigned n_unnumbered;	     /* of them, in state NUMBER */
 	struct px_timeout counting;  /* of rows that are open */
 	struct px_conn *count_from;  /* where the next round goes on */
 };

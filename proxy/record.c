@@ -10,12 +10,15 @@
 #define FOLD_MS	 1000
 #define FOLD_MAX 1024
 
+enum { WANT_COMMIT = 1, WANT_NUMBER = 2 }; /* of conn_event.want_commit */
+
 /* A refusal that may come again. Keeps its row, for the count at the end. */
 struct fold {
 	struct zw_map_node node;
 	TAILQ_ENTRY(fold) by_time;
 	int64_t until_ms;
 	unsigned n_times;
+	struct px_number number;
 	struct px_row row;
 	struct px_who *who; /* a reference */
 	size_t key_len;
@@ -28,7 +31,7 @@ struct px_record {
 	struct px_timeout expiry;
 	uint64_t last_seq;
 	struct zw_map folds;
-	TAILQ_HEAD(, fold) by_time;
+	TAILQ_HEAD(folds, fold) by_time;
 };
 
 struct px_record *px_record_new(struct zw_chan *chan, struct px_wheel *wheel)
@@ -43,11 +46,11 @@ struct px_record *px_record_new(struct zw_chan *chan, struct px_wheel *wheel)
 }
 
 static void send_row(struct px_record *r, const struct px_row *row, unsigned phase,
-		     bool want_commit, unsigned n_times)
+		     unsigned want_commit, unsigned n_times)
 {
 	struct zw_msg_conn_event m = {
 		.seq = row->seq,
-		.want_commit = want_commit,
+		.want_commit = (uint8_t)want_commit,
 		.phase = (uint8_t)phase,
 		.t_us = zw_now_us(),
 		.did = (uint8_t)row->did,
@@ -81,18 +84,18 @@ uint64_t px_record_open(struct px_record *r, const struct px_row *row)
 	struct px_row copy = *row;
 
 	copy.seq = ++r->last_seq;
-	send_row(r, &copy, 0, true, 1);
+	send_row(r, &copy, 0, WANT_COMMIT, 1);
 	return copy.seq;
 }
 
 void px_record_count(struct px_record *r, const struct px_row *row)
 {
-	send_row(r, row, 1, false, 1);
+	send_row(r, row, 1, 0, 1);
 }
 
 void px_record_close(struct px_record *r, const struct px_row *row)
 {
-	send_row(r, row, 2, false, 1);
+	send_row(r, row, 2, 0, 1);
 }
 
 /* -- the same again ----------------------------------------------------------------------------- */
@@ -100,7 +103,7 @@ void px_record_close(struct px_record *r, const struct px_row *row)
 static void fold_end(struct px_record *r, struct fold *f)
 {
 	if (f->n_times > 1)
-		send_row(r, &f->row, 0, false, f->n_times);
+		send_row(r, &f->row, 0, 0, f->n_times);
 	zw_map_remove(&r->folds, &f->node);
 	TAILQ_REMOVE(&r->by_time, f, by_time);
 	px_who_unref(f->who);
@@ -173,7 +176,21 @@ static struct fold *fold_new(struct px_record *r, const struct px_row *row, char
 	return f;
 }
 
-uint64_t px_record_refusal(struct px_record *r, const struct px_row *row)
+void px_record_numbered(struct px_record *r, uint64_t seq, struct px_number number)
+{
+	struct fold *f;
+
+	/* From the newest: that is where it nearly always is. */
+	TAILQ_FOREACH_REVERSE (f, &r->by_time, folds, by_time) {
+		if (f->row.seq == seq) {
+			f->number = number;
+			return;
+		}
+	}
+}
+
+uint64_t px_record_refusal(struct px_record *r, const struct px_row *row,
+			   struct px_number *ret_number)
 {
 	size_t len;
 	char *key = fold_key(row, &len);
@@ -183,6 +200,8 @@ uint64_t px_record_refusal(struct px_record *r, const struct px_row *row)
 	if (n != NULL) {
 		f = zw_map_entry(n, struct fold, node);
 		f->n_times++;
+		if (ret_number != NULL)
+			*ret_number = f->number;
 		free(key);
 		return f->row.seq;
 	}
@@ -191,6 +210,6 @@ uint64_t px_record_refusal(struct px_record *r, const struct px_row *row)
 	f = fold_new(r, row, key, len);
 	f->row.seq = ++r->last_seq;
 	f->n_times = 1;
-	send_row(r, &f->row, 0, false, 1);
+	send_row(r, &f->row, 0, WANT_NUMBER, 1);
 	return f->row.seq;
 }

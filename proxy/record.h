@@ -37,12 +37,22 @@ void px_record_count(struct px_record *r, const struct px_row *row);
 /** Phase 2: the last word on a row that was opened. */
 void px_record_close(struct px_record *r, const struct px_row *row);
 
+/** Where a row stands in the record. */
+struct px_number {
+	uint32_t session, event; /* 0 = not known */
+};
+
+/** A row has its number, or will have none: kept for refusals that are counted on that row. */
+void px_record_numbered(struct px_record *r, uint64_t seq, struct px_number number);
+
 /**
  * A refusal that was never opened: phase 0. One of the same program, host, port and reason in the
  * last second is counted on that one's row.
  *
- * Returns the number of the row
+ * @ret_number  of a row that has one by now; may be NULL
+ * Returns      the sender's number of the row, which px_record_numbered() comes with, once
  */
-uint64_t px_record_refusal(struct px_record *r, const struct px_row *row);
+uint64_t px_record_refusal(struct px_record *r, const struct px_row *row,
+			   struct px_number *ret_number);
 
 #endif

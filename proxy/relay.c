@@ -115,6 +115,8 @@ static int take(struct px_side *s, size_t len)
 
 	if (s == &r->server) {
 		r->down_b += len;
+		if (r->on_down != NULL)
+			r->on_down(r->arg, r->buf, len);
 		return side_send(&r->client, r->buf, len);
 	}
 	if (r->on_up == NULL)
@@ -135,7 +137,6 @@ static void on_readable(struct px_side *s)
 			end(r, PX_END_RESET);
 		return;
 	}
-	r->on_activity(r->arg);
 	if (n == 0) {
 		s->has_ended = true;
 		if (!r->has_end)
@@ -144,6 +145,8 @@ static void on_readable(struct px_side *s)
 	} else if (take(s, (size_t)n) < 0) {
 		end(r, PX_END_RESET);
 	}
+	if (!r->is_over)
+		r->on_activity(r->arg);
 }
 
 static void on_writable(struct px_side *s)
@@ -205,6 +208,11 @@ void px_relay_kick(struct px_relay *r, bool client_ended)
 	}
 	end_if_due(r);
 	watch_both(r);
+}
+
+void px_relay_end(struct px_relay *r, enum px_relay_end how)
+{
+	end(r, how);
 }
 
 void px_relay_fini(struct px_relay *r)

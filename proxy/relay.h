@@ -21,6 +21,7 @@ enum px_relay_end {
 	PX_END_SERVER,
 	PX_END_RESET,  /* one side broke off */
 	PX_END_FILTER, /* the filter said so */
+	PX_END_QUOTA,  /* no more bytes may pass */
 };
 
 struct px_relay;
@@ -47,6 +48,9 @@ struct px_relay {
 	/* Looks at what the client sent before it goes on. It calls px_relay_send_up() with what may.
 	 * Returns 0, or < 0: the relay ends with PX_END_FILTER. NULL = all goes on. */
 	int (*on_up)(void *arg, const uint8_t *p, size_t len);
+	/* Sees what the server sent before it goes on; NULL = nobody looks. */
+	void (*on_down)(void *arg, const uint8_t *p, size_t len);
+	/* Bytes have moved, and are counted by now, or one side has ended. */
 	void (*on_activity)(void *arg);
 	void (*on_end)(void *arg, enum px_relay_end how);
 	void *arg;
@@ -57,6 +61,8 @@ void px_relay_start(struct px_relay *r, struct zev_loop *loop, int take_client_f
 		    int take_server_fd, uint8_t *buf);
 /** After bytes were handed in by px_relay_send_*(): goes on. @client_ended: it sends nothing more. */
 void px_relay_kick(struct px_relay *r, bool client_ended);
+/** Ends it, as if one of the ends had: on_end comes from within. */
+void px_relay_end(struct px_relay *r, enum px_relay_end how);
 /** Closes both ends. After it the struct may go. on_end is not called. */
 void px_relay_fini(struct px_relay *r);
 

@@ -26,6 +26,7 @@ struct audit {
 	struct zev_signal *sigterm, *sigint;
 	struct aud_writer *writer; /* NULL until aud_open */
 	int64_t timer_at_ms;
+	uint64_t session; /* its number, 0 = none yet */
 	bool is_deferred, is_over;
 };
 
@@ -33,16 +34,18 @@ static void on_writer_opened(int status, uint64_t session, const char *text, voi
 {
 	struct audit *a = arg;
 
+	a->session = session;
 	if (status < 0)
 		zw_error("the history cannot be opened: %s", text);
 	zw_send(a->chan, aud_opened, .status = status, .session = session, .text = zw_span(text));
 }
 
-static void on_writer_committed(uint64_t seq, bool is_kept, void *arg)
+static void on_writer_committed(uint64_t seq, bool is_kept, int64_t no, void *arg)
 {
 	struct audit *a = arg;
 
-	zw_send(a->chan, committed, .seq = seq, .is_kept = is_kept);
+	zw_send(a->chan, committed, .seq = seq, .is_kept = is_kept,
+		.session = no > 0 ? a->session : 0, .event = (uint64_t)no);
 }
 
 static void on_writer_problem(const char *text, uint64_t n_lost, void *arg)

@@ -681,3 +681,52 @@ int aud_print_show(struct aud_query *q, int64_t session, const struct aud_print 
 	aud_session_page_clear(&page);
 	return r;
 }
+
+static int detail(struct zw_buf *out, const char *name, struct zw_span value)
+{
+	if (value.len == 0)
+		return 0;
+	zw_autofree char *text = zw_vis_dup(value.p, value.len, CELL_MAX);
+
+	return zw_buf_addf(out, "  %-8s %s\n", name, text);
+}
+
+/* What the line has no room for. */
+static int event_details(struct zw_buf *out, const struct aud_event *e)
+{
+	zw_autofree char *argv = argv_text(e->argv);
+	zw_autofree char *chain = argv_text(e->chain);
+	int r = detail(out, "program", e->exe);
+
+	r = r < 0 ? r : detail(out, "command", zw_span(argv));
+	r = r < 0 ? r : detail(out, "folder", e->cwd);
+	r = r < 0 ? r : detail(out, "parents", zw_span(chain));
+	r = r < 0 ? r : detail(out, "asked", e->asked);
+	r = r < 0 ? r : detail(out, "address", e->address);
+	r = r < 0 ? r : detail(out, "reason", e->reason);
+	r = r < 0 ? r : detail(out, "note", e->note);
+	r = r < 0 ? r : detail(out, "end", e->end);
+	return r < 0 ? r : detail(out, "text", e->text);
+}
+
+int aud_print_event(struct aud_query *q, int64_t session, int64_t no, const struct aud_print *p)
+{
+	struct aud_event_page page = {0};
+	struct aud_print object = *p;
+	struct sink s;
+	int r = aud_event_get(q, session, no, &page);
+
+	if (r == 0) {
+		if (p->format == AUD_FORMAT_JSON)
+			object.format = AUD_FORMAT_NDJSON;
+		r = sink_open(&s, &object, event_header);
+		if (r == 0)
+			r = sink_event(&s, &page.rows[0]);
+		if (r == 0 && p->format == AUD_FORMAT_TABLE)
+			r = event_details(&s.buf, &page.rows[0]);
+		int64_t n = sink_close(&s, r);
+		r = n < 0 ? (int)n : 0;
+	}
+	aud_event_page_clear(&page);
+	return r;
+}

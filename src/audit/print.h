@@ -40,6 +40,9 @@ int64_t aud_print_history(struct aud_query *q, size_t limit, const struct aud_pr
  */
 int aud_print_show(struct aud_query *q, int64_t session, const struct aud_print *p);
 
+/** One event with all that is known of it: JSON, or the same as lines "name value". As above. */
+int aud_print_event(struct aud_query *q, int64_t session, int64_t no, const struct aud_print *p);
+
 /** One event or session as a JSON object without line end. Returns 0 or ZW_E_TOOBIG. */
 int aud_json_event(struct zw_buf *out, const struct aud_event *e);
 int aud_json_session(struct zw_buf *out, const struct aud_session *s);

@@ -21,7 +21,7 @@ void aud_queue_fini(struct aud_queue *q)
 }
 
 int aud_queue_add(struct aud_queue *q, enum zw_msg_id id, const void *msg, uint64_t seq,
-		  bool want_commit, int64_t now_ms)
+		  unsigned want, int64_t now_ms)
 {
 	struct zw_buf frame;
 
@@ -33,13 +33,14 @@ int aud_queue_add(struct aud_queue *q, enum zw_msg_id id, const void *msg, uint6
 		struct aud_item *item = zw_xcalloc(1, sizeof(*item) + frame.len);
 
 		item->seq = seq;
-		item->want_commit = want_commit;
+		item->want_number = want == AUD_WANT_NUMBER;
+		item->want_commit = want != 0 && !item->want_number;
 		item->since_ms = now_ms;
 		item->len = frame.len;
 		memcpy(item->frame, zw_buf_head(&frame), frame.len);
 		STAILQ_INSERT_TAIL(&q->items, item, link);
 		q->n_items++;
-		q->n_wanted += want_commit;
+		q->n_wanted += item->want_commit;
 		q->len_b += item->len;
 	}
 	zw_buf_fini(&frame);

@@ -16,6 +16,8 @@ struct aud_item {
 	uint64_t seq;
 	int64_t since_ms; /* when it came, zw_mono_ms() */
 	bool want_commit; /* somebody waits for it */
+	bool want_number; /* its number is to be told, as soon as it has one */
+	int64_t no;	  /* that number; set by aud_store_write(), 0 = none */
 	bool is_refused;  /* the schema cannot take it; set by aud_store_write() */
 	size_t len;
 	uint8_t frame[];
@@ -33,9 +35,10 @@ struct aud_queue {
 void aud_queue_init(struct aud_queue *q, size_t max_b);
 void aud_queue_fini(struct aud_queue *q);
 
-/** Copies one message to the end. Returns 0 or ZW_E_TOOBIG: full, nothing was added. */
+/** Copies one message to the end. @want: want_commit of the message, 0 for one without. Returns 0 or ZW_E_TOOBIG: full, nothing was added. */
 int aud_queue_add(struct aud_queue *q, enum zw_msg_id id, const void *msg, uint64_t seq,
-		  bool want_commit, int64_t now_ms);
+		  unsigned want, int64_t now_ms);
+#define AUD_WANT_NUMBER 2
 
 /** Takes out the first item; NULL when empty. Ownership: caller, free(3). */
 struct aud_item *aud_queue_take(struct aud_queue *q);

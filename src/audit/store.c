@@ -19,6 +19,7 @@
 /* How long one call waits for another writer. The caller keeps the events and comes again. */
 #define BUSY_STEP_MS 200
 #define ID_SHIFT     32
+#define NO_MASK	     ((INT64_C(1) << ID_SHIFT) - 1)
 /* The upper byte of a sequence number tells whose it is. */
 #define SOURCE_SHIFT 56
 #define SEQ_MASK     ((UINT64_C(1) << SOURCE_SHIFT) - 1)
@@ -1242,9 +1243,11 @@ int aud_store_write(struct aud_store *s, struct aud_items *items, uint64_t n_mor
 	if (r < 0)
 		return r;
 	STAILQ_FOREACH (item, items, link) {
+		int64_t before = s->last_id;
 		int rc = item_write(s, item);
 
 		item->is_refused = is_refusal(rc);
+		item->no = s->last_id > before ? s->last_id & NO_MASK : 0;
 		if (item->is_refused)
 			n_refused++;
 		else if (rc != SQLITE_DONE)

@@ -35,6 +35,7 @@ struct aud_writer {
 	int64_t put_ms;	  /* when the last event came */
 	uint64_t n_lost, n_lost_unwritten, n_lost_told;
 	bool is_told; /* the error */
+	bool is_urgent; /* somebody wants a number */
 };
 
 struct aud_writer *aud_writer_new(const struct zw_msg_aud_open *open, pid_t zwatch_pid,
@@ -48,7 +49,7 @@ struct aud_writer *aud_writer_new(const struct zw_msg_aud_open *open, pid_t zwat
 	w->arg = arg;
 	aud_queue_init(&w->queue, QUEUE_MAX_B);
 	aud_queue_init(&w->opening, ZW_MSG_SIZE_MAX);
-	aud_queue_add(&w->opening, ZW_ID_aud_open, open, 0, false, 0);
+	aud_queue_add(&w->opening, ZW_ID_aud_open, open, 0, 0, 0);
 	if (aud_ident_get(zwatch_pid, &w->who) < 0)
 		w->who = (struct aud_ident){.pid = zwatch_pid};
 	return w;
@@ -187,9 +188,10 @@ static void answer_all(struct aud_writer *w)
 {
 	struct aud_item *item;
 
+	w->is_urgent = false;
 	while ((item = aud_queue_take(&w->queue)) != NULL) {
-		if (item->want_commit)
-			w->ops->on_committed(item->seq, !item->is_refused, w->arg);
+		if (item->want_commit || item->want_number)
+			w->ops->on_committed(item->seq, !item->is_refused, item->no, w->arg);
 		free(item);
 	}
 }
@@ -206,7 +208,7 @@ static void refuse_wanted(struct aud_writer *w, int64_t until_ms)
 	aud_queue_take_wanted(&w->queue, until_ms, &items);
 	while ((item = STAILQ_FIRST(&items)) != NULL) {
 		STAILQ_REMOVE_HEAD(&items, link);
-		w->ops->on_committed(item->seq, false, w->arg);
+		w->ops->on_committed(item->seq, false, 0, w->arg);
 		count_lost(w, 1);
 		free(item);
 	}
@@ -286,23 +288,25 @@ void aud_writer_sweep(struct aud_writer *w)
 void aud_writer_put(struct aud_writer *w, enum zw_msg_id id, const union zw_msg_any *msg)
 {
 	uint64_t seq = 0;
-	bool want_commit = false;
+	unsigned want = 0;
 
 	if (id == ZW_ID_sock_event) {
 		seq = msg->sock_event.seq;
-		want_commit = msg->sock_event.want_commit;
+		want = msg->sock_event.want_commit;
 	} else if (id == ZW_ID_conn_event) {
 		seq = msg->conn_event.seq;
-		want_commit = msg->conn_event.want_commit;
+		want = msg->conn_event.want_commit;
 	} else if (id != ZW_ID_question_event && id != ZW_ID_misc_event) {
 		return;
 	}
 	w->put_ms = zw_mono_ms();
-	if (aud_queue_add(&w->queue, id, msg, seq, want_commit, w->put_ms) == 0)
+	if (aud_queue_add(&w->queue, id, msg, seq, want, w->put_ms) == 0) {
+		w->is_urgent = w->is_urgent || want == AUD_WANT_NUMBER;
 		return;
+	}
 	count_lost(w, 1);
-	if (want_commit)
-		w->ops->on_committed(seq, false, w->arg);
+	if (want != 0)
+		w->ops->on_committed(seq, false, 0, w->arg);
 }
 
 static bool want_checkpoint(const struct aud_writer *w, int64_t now_ms)
@@ -332,7 +336,7 @@ int64_t aud_writer_due_ms(const struct aud_writer *w)
 	if (w->error != 0)
 		return until(w->retry_ms, now_ms);
 	if (w->queue.n_items > 0)
-		return w->queue.len_b >= BATCH_B
+		return w->queue.len_b >= BATCH_B || w->is_urgent
 			       ? 0
 			       : until(aud_queue_since_ms(&w->queue) + AUD_GATHER_MS, now_ms);
 	if (aud_store_wal_pages(w->store) >= WAL_IDLE_PAGES)
@@ -348,7 +352,7 @@ void aud_writer_run(struct aud_writer *w)
 		refuse_wanted(w, w->error == ZW_E_BUSY ? now_ms - AUD_BUSY_MS : INT64_MAX);
 		return;
 	}
-	bool is_due = w->queue.n_wanted > 0 || w->queue.len_b >= BATCH_B ||
+	bool is_due = w->queue.n_wanted > 0 || w->is_urgent || w->queue.len_b >= BATCH_B ||
 		      now_ms - aud_queue_since_ms(&w->queue) >= AUD_GATHER_MS;
 	if (w->error != 0 || (w->queue.n_items > 0 && is_due))
 		attempt(w);

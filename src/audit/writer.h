@@ -33,8 +33,9 @@ struct aud_writer_ops {
 	/** The session has a number (status 0), or why the store cannot be opened ("read-only"); then
 	 * it may come again, with 0. */
 	void (*on_opened)(int status, uint64_t session, const char *text, void *arg);
-	/** An event that somebody waits for is in the store, or will not be. */
-	void (*on_committed)(uint64_t seq, bool is_kept, void *arg);
+	/** An event that somebody waits for is in the store, or will not be. @no: its number in the
+	 * session, 0 = none. */
+	void (*on_committed)(uint64_t seq, bool is_kept, int64_t no, void *arg);
 	/** Something for the user to know: the store cannot be written, it can again, it was begun
 	 * anew. @text: a sentence; @n_lost: events not kept so far. */
 	void (*on_problem)(const char *text, uint64_t n_lost, void *arg);

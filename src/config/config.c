@@ -121,7 +121,7 @@ void cfg_free(struct cfg *cfg)
 	struct cfg_items *items[] = {
 		&cfg->dns_upstreams, &cfg->dns_zones,	    &cfg->allow_private, &cfg->allow_write,
 		&cfg->deny_read,     &cfg->allow_read,	    &cfg->deny_write,	 &cfg->prefix_keys,
-		&cfg->redact_flags,  &cfg->redact_patterns,
+		&cfg->redact_flags,  &cfg->redact_patterns, &cfg->quota_sites,
 	};
 	for (size_t i = 0; i < ZW_N_ELEMENTS(items); i++)
 		cfg_items_clear(items[i]);
@@ -141,6 +141,7 @@ void cfg_free(struct cfg *cfg)
 		cfg->local_ports.list,
 		cfg->publish_ports.list,
 		cfg->upstream_proxy,
+		cfg->upstream_proxy_credentials,
 		cfg->notify_command,
 		cfg->project_dir,
 		cfg->project_file,
@@ -213,7 +214,8 @@ bool cfg_socket_open(struct cfg *cfg, const char *path)
 void cfg_fill(const struct cfg *cfg, struct policy *policy)
 {
 	pol_set_mode(policy, cfg->mode);
-	pol_set_resolvers_blocked(policy, cfg->dns_doh == CFG_DOH_BLOCK);
+	pol_set_resolvers(policy, cfg->dns_doh == CFG_DOH_BLOCK ? POL_RESOLVERS_BLOCKED
+								: POL_RESOLVERS_FILTERED);
 	for (size_t i = 0; i < cfg->n_rules; i++) {
 		int code = pol_rule_add(policy, &cfg->rules[i]);
 

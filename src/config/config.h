@@ -72,14 +72,16 @@ struct cfg_agent_entry {
 struct cfg {
 	enum pol_mode mode;
 	bool proxy_env;
-	char *upstream_proxy;
+	char *upstream_proxy, *upstream_proxy_credentials; /* the latter an absolute path or "" */
 	int tls_sni;	   /* enum cfg_tls_sni */
 	int tls_ech;	   /* enum cfg_tls_ech */
 	int dns_doh;	   /* enum cfg_dns_doh */
 	int allow_sockets; /* enum cfg_allow_sockets */
-	int64_t limit_connections, limit_per_host, limit_new_per_second, limit_header_b;
+	int64_t limit_connections, limit_per_host, limit_per_program, limit_new_per_second,
+		limit_header_b, limit_header_fields;
+	int64_t quota_up_b, quota_down_b;
 	int64_t timeout_resolve_ms, timeout_connect_ms, timeout_header_ms, timeout_tls_hello_ms,
-		timeout_idle_ms;
+		timeout_idle_ms, timeout_half_close_ms;
 	int64_t hold_site_ms, hold_socket_ms;
 	int64_t arm_ms; /* or CFG_ARM_SECOND_KEY */
 	int64_t repeat_to_session;
@@ -99,6 +101,7 @@ struct cfg {
 	struct cfg_items dns_upstreams; /* checked, as written */
 	struct cfg_items dns_zones;	/* "corp.example=UPSTREAM", one per upstream */
 	struct cfg_items allow_private; /* for pol_private_add() */
+	struct cfg_items quota_sites;	/* "PATTERN BYTES" */
 	struct cfg_items allow_write, deny_read, allow_read, deny_write; /* absolute paths */
 	struct cfg_items prefix_keys;
 	struct cfg_items redact_flags, redact_patterns;

@@ -13,6 +13,7 @@
 #include "src/config/agents.h"
 #include "src/config/config_int.h"
 #include "src/config/json.h"
+#include "src/policy/pattern.h"
 
 #define LIST_MAX 4096u /* entries of one list */
 
@@ -26,6 +27,7 @@ enum key_type {
 	TYPE_ARM,
 	TYPE_FLOOD,
 	TYPE_TEXT,
+	TYPE_PATH,
 	TYPE_PROXY,
 	TYPE_SITES_ALLOW,
 	TYPE_SITES_DENY,
@@ -35,6 +37,7 @@ enum key_type {
 	TYPE_PRIVATE,
 	TYPE_UPSTREAMS,
 	TYPE_ZONES,
+	TYPE_QUOTAS,
 	TYPE_PATHS,
 	TYPE_KEYS,
 	TYPE_TEXTS,
@@ -301,6 +304,21 @@ static void read_text(struct rd *r, const struct cfg_json *v)
 		set_text(r, v->str);
 }
 
+/* One path, or nothing. */
+static void read_path(struct rd *r, const struct cfg_json *v)
+{
+	zw_autofree char *path = NULL;
+
+	if (!want(r, v, CFG_JSON_STRING, "a path in quotes"))
+		return;
+	if (v->str[0] == '\0')
+		set_text(r, "");
+	else if (cfg_path_expand(r->w.places, r->w.cfg->project_dir, v->str, &path) < 0)
+		FAIL(r, "`%s` is not a path that can be used here.", v->str);
+	else
+		set_text(r, path);
+}
+
 static void read_proxy(struct rd *r, const struct cfg_json *v)
 {
 	static const char expected[] =
@@ -548,6 +566,32 @@ static void read_zones(struct rd *r, const struct cfg_json *v)
 	}
 }
 
+static void read_quotas(struct rd *r, const struct cfg_json *v)
+{
+	if (!want(r, v, CFG_JSON_OBJECT, "a section {\"*.example.com\": \"100M\"}"))
+		return;
+	for (const struct cfg_json *m = v->child; m != NULL; m = m->next) {
+		zw_autofree char *ascii = NULL;
+		struct pol_site_pattern pattern;
+		const char *why = "";
+		int64_t limit_b;
+
+		r->w.line = m->line;
+		if (cfg_site_to_ascii(m->key, &ascii, &why) < 0 ||
+		    pol_site_pattern_parse(ascii, strlen(ascii), &pattern, &why) < 0) {
+			FAIL(r, "`%s` in `quotas` is not a site: %s.", m->key, why);
+			continue;
+		}
+		if (m->type != CFG_JSON_STRING || cfg_parse_size(m->str, &limit_b) < 0 ||
+		    limit_b == 0 || limit_b > r->row->high) {
+			FAIL(r, "the quota of `%s` must be a size such as \"100M\".", m->key);
+			continue;
+		}
+		zw_autofree char *item = zw_xasprintf("%s %lld", ascii, (long long)limit_b);
+		take_text(r, item);
+	}
+}
+
 static void unknown_key(struct rd *r, const char *key, const char *const *candidates)
 {
 	const char *near = zw_nearest(key, candidates);
@@ -632,6 +676,7 @@ static const struct {
 	[TYPE_ARM] = {read_arm, true, false},
 	[TYPE_FLOOD] = {read_flood, true, false},
 	[TYPE_TEXT] = {read_text, true, false},
+	[TYPE_PATH] = {read_path, true, false},
 	[TYPE_PROXY] = {read_proxy, true, false},
 	[TYPE_SITES_ALLOW] = {read_sites_allow, false, false},
 	[TYPE_SITES_DENY] = {read_sites_deny, false, false},
@@ -641,6 +686,7 @@ static const struct {
 	[TYPE_PRIVATE] = {read_private, false, false},
 	[TYPE_UPSTREAMS] = {read_upstreams, false, false},
 	[TYPE_ZONES] = {read_zones, false, false},
+	[TYPE_QUOTAS] = {read_quotas, false, false},
 	[TYPE_PATHS] = {read_paths, false, true},
 	[TYPE_KEYS] = {read_keys, false, false},
 	[TYPE_TEXTS] = {read_texts, false, true},

@@ -35,7 +35,9 @@ static int begin(struct feed *f, const struct zw_msg_pol_begin *m)
 	pol_free(f->building);
 	f->building = pol_new();
 	pol_set_mode(f->building, (enum pol_mode)m->mode);
-	pol_set_resolvers_blocked(f->building, m->is_resolvers_blocked != 0);
+	pol_set_resolvers(f->building, m->resolvers <= POL_RESOLVERS_FILTERED
+					       ? (enum pol_resolvers)m->resolvers
+					       : POL_RESOLVERS_BLOCKED);
 	return 1;
 }
 

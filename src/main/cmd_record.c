@@ -25,6 +25,11 @@ static int store_open(const struct start *st, struct aud_query **ret)
 	return ZW_EXIT_STORE;
 }
 
+static const char *session_word(const struct cli *cli)
+{
+	return cli->n_rest > 0 ? cli->rest[0] : "last";
+}
+
 static struct aud_print print_to(const struct start *st, const struct cli *cli)
 {
 	return (struct aud_print){.fd = STDOUT_FILENO,
@@ -34,10 +39,9 @@ static struct aud_print print_to(const struct start *st, const struct cli *cli)
 				  .home = st->places.home};
 }
 
-/* The session that the first word means; prints what is wrong. Returns 0 or an exit status. */
-static int session_find(struct aud_query *q, const struct cli *cli, int64_t *ret)
+/* The session that @word means; prints what is wrong. Returns 0 or an exit status. */
+static int session_find(struct aud_query *q, const char *word, int64_t *ret)
 {
-	const char *word = cli->n_rest > 0 ? cli->rest[0] : "last";
 	int r = aud_session_find(q, word, ret);
 
 	if (r == 0)
@@ -68,7 +72,7 @@ int cmd_log(struct start *st, const struct cli *cli)
 
 	if (status != 0)
 		return status;
-	status = session_find(q, cli, &session);
+	status = session_find(q, session_word(cli), &session);
 	if (status == 0)
 		status = status_of(aud_print_log(q, session, &p));
 	aud_query_free(q);
@@ -84,8 +88,28 @@ int cmd_show(struct start *st, const struct cli *cli)
 
 	if (status != 0)
 		return status;
-	status = session_find(q, cli, &session);
-	if (status == 0) {
+	/* SESSION.EVENT, as a refusal names it to the program. */
+	zw_autofree char *word = zw_xstrdup(session_word(cli));
+	char *dot = strchr(word, '.');
+	uint64_t no = 0;
+	if (dot != NULL) {
+		*dot = '\0';
+		if (zw_parse_u64(dot + 1, strlen(dot + 1), UINT32_MAX, &no) < 0 || no == 0) {
+			dprintf(2, "zwatch: '%s' is no event: a number, as in zwatch show last.7\n",
+				dot + 1);
+			aud_query_free(q);
+			return ZW_EXIT_USAGE;
+		}
+	}
+	status = session_find(q, word, &session);
+	if (status == 0 && no != 0) {
+		int r = aud_print_event(q, session, (int64_t)no, &p);
+
+		if (r == ZW_E_NOT_FOUND)
+			dprintf(2, "zwatch: there is no event %llu in session %lld\n",
+				(unsigned long long)no, (long long)session);
+		status = r == ZW_E_NOT_FOUND ? ZW_EXIT_NOTHING : r < 0 ? status_of(r) : ZW_EXIT_OK;
+	} else if (status == 0) {
 		int r = aud_print_show(q, session, &p);
 		status = r < 0 ? status_of(r) : ZW_EXIT_OK;
 	}

@@ -14,6 +14,7 @@
 #include "src/config/danger.h"
 #include "src/main/cmd.h"
 #include "src/main/dash.h"
+#include "src/main/way_out.h"
 #include "src/super/super.h"
 
 #define LOG_MAX_B (1 << 20)
@@ -199,10 +200,21 @@ static char *lines_of(const struct cfg_items *items)
 }
 
 static void net_fill(struct sup_net *net, const struct cfg *c, const char *upstreams,
-		     const char *private_names)
+		     const char *private_names, const char *quotas, const struct start_way_out *way)
 {
 	*net = (struct sup_net){.max_connections = (uint32_t)c->limit_connections,
 				.max_per_host = (uint32_t)c->limit_per_host,
+				.max_per_program = (uint32_t)c->limit_per_program,
+				.header_fields = (uint32_t)c->limit_header_fields,
+				.quota_up_b = (uint64_t)c->quota_up_b,
+				.quota_down_b = (uint64_t)c->quota_down_b,
+				.quotas = quotas,
+				.half_close_ms = (uint32_t)c->timeout_half_close_ms,
+				.sni = (uint8_t)c->tls_sni,
+				.ech = (uint8_t)c->tls_ech,
+				.doh = (uint8_t)c->dns_doh,
+				.upstream = way->url,
+				.upstream_login = way->login,
 				.new_per_second = (uint32_t)c->limit_new_per_second,
 				.header_b = (uint32_t)c->limit_header_b,
 				.resolve_ms = (uint32_t)c->timeout_resolve_ms,
@@ -210,7 +222,6 @@ static void net_fill(struct sup_net *net, const struct cfg *c, const char *upstr
 				.header_ms = (uint32_t)c->timeout_header_ms,
 				.tls_hello_ms = (uint32_t)c->timeout_tls_hello_ms,
 				.idle_ms = (uint32_t)c->timeout_idle_ms,
-				.is_resolvers_blocked = c->dns_doh == CFG_DOH_BLOCK,
 				.local_ports = c->local_ports.list,
 				.n_local_ports = c->local_ports.n,
 				.upstreams = upstreams,
@@ -380,6 +391,7 @@ static int session_run(struct start *st, const struct cli *cli, enum face face, 
 {
 	zw_autofree char *upstreams = lines_of(&st->cfg->dns_upstreams);
 	zw_autofree char *private_names = lines_of(&st->cfg->allow_private);
+	zw_autofree char *quotas = lines_of(&st->cfg->quota_sites);
 	zw_autofree char *store = cmd_store_path(st);
 	zw_autofree char *runtime = zw_xasprintf("%s/zwatch", st->places.runtime_dir);
 	const char *on_ask = cli_get(cli, CLI_OPT_ON_ASK);
@@ -387,6 +399,12 @@ static int session_run(struct start *st, const struct cli *cli, enum face face, 
 	struct sup_cast cast = {.fd = -1};
 	struct dash dash = {.grid_fd = -1, .tty_fd = -1};
 	struct sup_result result;
+	start_auto_way_out struct start_way_out way;
+
+	if (start_way_out(st->cfg, environ, &way) < 0) {
+		dprintf(2, "zwatch: network.upstreamProxy: %s\n", way.why);
+		return ZW_EXIT_CONFIG;
+	}
 	struct sup_config config = {
 		.agent = name,
 		.project = st->cfg->project_dir,
@@ -414,7 +432,7 @@ static int session_run(struct start *st, const struct cli *cli, enum face face, 
 		.has_clipboard = st->cfg->ui_agent_clipboard,
 	};
 
-	net_fill(&config.net, st->cfg, upstreams, private_names);
+	net_fill(&config.net, st->cfg, upstreams, private_names, quotas, &way);
 	int status = cast_choose(st, cli, face, &cast_file);
 	if (status == 0 && cast_file != NULL)
 		status = cast_open(st, cast_file, store, &cast);

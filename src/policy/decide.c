@@ -5,6 +5,8 @@
 #include "src/base/mem.h"
 #include "src/base/words.h"
 
+#define PORT_HTTPS 443
+
 /* What is looked for in the rules about sites. */
 struct wanted {
 	enum pol_action action;
@@ -164,7 +166,7 @@ void pol_decide_site(const struct policy *p, const struct pol_host *host, uint16
 	else if (pol_host_is_localhost(host))
 		addr = &loopback;
 	e = find_site(p, host, addr, &w);
-	if (e == NULL && p->is_resolvers_blocked) {
+	if (e == NULL && p->resolvers != POL_RESOLVERS_OPEN) {
 		const struct pol_resolver *r = pol_resolver_of(host);
 
 		if (r != NULL) {
@@ -208,6 +210,18 @@ static bool private_is_listed(const struct policy *p, const struct pol_host *hos
 	       host->addr.family == POL_FAMILY_NONE && private_name_is_allowed(p, host->name);
 }
 
+bool pol_is_answered(const struct policy *p, const struct pol_host *host, uint16_t port,
+		     const char *program)
+{
+	struct pol_decision d;
+
+	if (p->resolvers != POL_RESOLVERS_FILTERED || port != PORT_HTTPS ||
+	    pol_resolver_of(host) == NULL)
+		return false;
+	pol_decide_site(p, host, port, program, &d);
+	return d.verdict == POL_DENY && d.by == ZW_BY_CATALOGUE;
+}
+
 void pol_decide_resolved(const struct policy *p, const struct pol_host *host,
 			 const struct pol_addr *addr, uint16_t port, const char *program,
 			 struct pol_decision *ret)
@@ -216,7 +230,7 @@ void pol_decide_resolved(const struct policy *p, const struct pol_host *host,
 	enum pol_addr_kind kind = pol_addr_classify(addr);
 	const struct pol_entry *e = find_addr_rule(p, addr, &w);
 	const struct pol_resolver *resolver =
-		e == NULL && p->is_resolvers_blocked ? pol_resolver_by_addr(addr) : NULL;
+		e == NULL && p->resolvers != POL_RESOLVERS_OPEN ? pol_resolver_by_addr(addr) : NULL;
 
 	if (resolver != NULL) {
 		by_other(POL_DENY, ZW_BY_CATALOGUE, resolver->reason, ret);

@@ -108,9 +108,17 @@ struct policy *pol_new(void);
 void pol_free(struct policy *p);
 void pol_set_mode(struct policy *p, enum pol_mode mode);
 enum pol_mode pol_mode(const struct policy *p);
-/** Whether the public resolvers of src/policy/resolvers.h are denied, whatever allows them
- * (`network.dns.doh`: block). Off in a new policy. */
-void pol_set_resolvers_blocked(struct policy *p, bool is_blocked);
+/** What becomes of the public resolvers of src/policy/resolvers.h (`network.dns.doh`). */
+enum pol_resolvers {
+	POL_RESOLVERS_OPEN,	/* as rules and mode say; in a new policy */
+	POL_RESOLVERS_BLOCKED,	/* denied, whatever allows them */
+	POL_RESOLVERS_FILTERED, /* denied too: what asks them over HTTPS is answered by zwatch instead */
+};
+void pol_set_resolvers(struct policy *p, enum pol_resolvers mode);
+/** Whether this destination is one that zwatch answers in the place of: port 443 of a resolver that is
+ * POL_RESOLVERS_FILTERED and not denied by a rule. */
+bool pol_is_answered(const struct policy *p, const struct pol_host *host, uint16_t port,
+		     const char *program);
 
 /**
  * Checks and adds a rule; the strings are copied. A bad pattern is an error here, where a line

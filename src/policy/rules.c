@@ -156,9 +156,9 @@ void pol_set_mode(struct policy *p, enum pol_mode mode)
 	p->mode = mode;
 }
 
-void pol_set_resolvers_blocked(struct policy *p, bool is_blocked)
+void pol_set_resolvers(struct policy *p, enum pol_resolvers mode)
 {
-	p->is_resolvers_blocked = is_blocked;
+	p->resolvers = mode;
 }
 
 enum pol_mode pol_mode(const struct policy *p)

@@ -47,7 +47,7 @@ struct pol_glob {
 
 struct policy {
 	enum pol_mode mode;
-	bool is_resolvers_blocked;
+	enum pol_resolvers resolvers;
 	struct pol_entry **buckets; /* owned; n_buckets is a power of two, or 0 */
 	size_t n_buckets;
 	size_t n_entries;

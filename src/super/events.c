@@ -182,6 +182,6 @@ void sup_on_committed(struct sup *s, const struct zw_msg_committed *m)
 
 		if (h->chan != NULL && seq_global(h, m->seq) == m->seq)
 			zw_send(h->chan, committed, .seq = m->seq & SEQ_MASK,
-				.is_kept = m->is_kept);
+				.is_kept = m->is_kept, .session = m->session, .event = m->event);
 	}
 }

@@ -15,6 +15,7 @@
 #define BROKER_READY_MS 5000
 #define AUDIT_CLOSE_MS	5000
 #define LAST_EVENTS_MS	300
+#define PROXY_END_MS	3000
 /* Of the sandbox: namespaces, filter and Landlock. Nothing weaker is started. */
 #define LEVEL_FULL 3
 
@@ -373,20 +374,22 @@ static void finish(struct sup *s, bool has_run)
 	sb_session_kill(&s->sandbox);
 	if (has_run && s->broker.chan != NULL)
 		wait_for(s, &never, &s->broker, LAST_EVENTS_MS);
+	const char *how = !has_run ? "not started" : s->end_signal != 0 ? "stopped" : "exited";
 	s->is_closing = true;
+	s->end_signal = 0;
 	sup_asks_fini(s);
 	sup_helper_stop(&s->broker);
+	/* Connections that are still open get their last row: it leaves when it has told them all. */
+	if (s->proxy.chan != NULL) {
+		zw_send(s->proxy.chan, px_end, .unused = 0);
+		wait_for(s, &never, &s->proxy, PROXY_END_MS);
+	}
 	sup_helper_stop(&s->proxy);
 	sup_helper_stop(&s->resolver);
 	sup_helper_stop(&s->pane);
 	if (s->audit.chan != NULL) {
-		const char *how = !has_run	       ? "not started"
-				  : s->end_signal != 0 ? "stopped"
-						       : "exited";
-
 		zw_send(s->audit.chan, aud_close, .t_us = zw_now_us(),
 			.exit_status = (uint32_t)s->result->exit_status, .how = zw_span(how));
-		s->end_signal = 0;
 		if (!wait_for(s, &s->is_closed, &s->audit, AUDIT_CLOSE_MS))
 			sup_warn(s, "the history store did not close in time");
 	}

@@ -41,15 +41,16 @@ static void on_conn_event(struct tsuper *t, const struct zw_msg_conn_event *m)
 	e->up_b = m->up_b;
 	e->down_b = m->down_b;
 	e->waited_ms = m->waited_ms;
-	e->had_commit |= m->want_commit != 0;
+	e->had_commit |= m->want_commit == 1;
 	zw_span_cpy(e->host, sizeof(e->host), m->host);
 	zw_span_cpy(e->address, sizeof(e->address), m->address);
 	zw_span_cpy(e->reason, sizeof(e->reason), m->reason);
 	zw_span_cpy(e->note, sizeof(e->note), m->note);
 	zw_span_cpy(e->end, sizeof(e->end), m->end);
 	zw_span_cpy(e->exe, sizeof(e->exe), m->exe);
-	if (m->want_commit && !t->want_no_commit)
-		zw_send(t->proxy, committed, .seq = m->seq, .is_kept = !t->want_bad_commit);
+	if (m->want_commit == 2 || (m->want_commit && !t->want_no_commit))
+		zw_send(t->proxy, committed, .seq = m->seq, .is_kept = !t->want_bad_commit,
+			.session = 7, .event = m->seq);
 }
 
 static void on_ask(struct tsuper *t, const struct zw_msg_ask *m)

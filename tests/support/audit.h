@@ -17,6 +17,7 @@ struct ear {
 	uint64_t session;
 	unsigned n_opened, n_kept, n_refused, n_problems;
 	uint64_t last_kept, last_refused, n_lost;
+	int64_t last_no;
 	char text[512];
 };
 
@@ -30,10 +31,11 @@ static inline void on_ear_opened(int status, uint64_t session, const char *text,
 	e->session = session;
 }
 
-static inline void on_ear_committed(uint64_t seq, bool is_kept, void *arg)
+static inline void on_ear_committed(uint64_t seq, bool is_kept, int64_t no, void *arg)
 {
 	struct ear *e = arg;
 
+	e->last_no = no;
 	if (is_kept) {
 		e->n_kept++;
 		e->last_kept = seq;

@@ -94,7 +94,7 @@ static void test_block__nothing_opens_a_resolver(void **state)
 	(void)state;
 	pol_set_mode(p, POL_MODE_WATCH);
 	assert_int_equal(judge(p, "dns.google").verdict, POL_ALLOW);
-	pol_set_resolvers_blocked(p, true);
+	pol_set_resolvers(p, POL_RESOLVERS_BLOCKED);
 	struct pol_rule allow = {.id = 1,
 				 .action = POL_ACTION_ALLOW,
 				 .layer = POL_LAYER_USER,

@@ -218,7 +218,9 @@ static const char *hello(void **state, const char *host, const char *sni, const 
 		memcpy(h.alpn + 1, alpn, strlen(alpn));
 		h.alpn_len_b = (uint16_t)(strlen(alpn) + 1);
 	}
-	return px_check_hello(*state, &h, &judged, 443, "");
+	struct px_tls_rules rules = {0};
+
+	return px_check_hello(*state, &rules, &h, &judged, 443, "");
 }
 
 static void test_hello__must_name_the_judged_host(void **state)
@@ -235,6 +237,28 @@ static void test_hello__must_name_the_judged_host(void **state)
 	assert_non_null(hello(state, "93.184.216.34", "bad.example", NULL));
 }
 
+static void test_hello__settings_of_tls(void **state)
+{
+	struct px_hello h = {.has_ech = true, .has_sni = true};
+	struct px_tls_rules rules = {0};
+	struct pol_host judged;
+
+	assert_int_equal(pol_host_parse("good.example", 12, &judged), 0);
+	h.sni = judged;
+	/* Browsers send a dummy with every hello. */
+	assert_null(px_check_hello(*state, &rules, &h, &judged, 443, ""));
+	rules.is_ech_denied = true;
+	assert_non_null(px_check_hello(*state, &rules, &h, &judged, 443, ""));
+	h.has_ech = h.has_sni = false;
+	assert_non_null(px_check_hello(*state, &rules, &h, &judged, 443, ""));
+	rules.is_sni_optional = true;
+	assert_null(px_check_hello(*state, &rules, &h, &judged, 443, ""));
+	/* Another name is another name, whatever is optional. */
+	h.has_sni = true;
+	assert_int_equal(pol_host_parse("other.example", 13, &h.sni), 0);
+	assert_non_null(px_check_hello(*state, &rules, &h, &judged, 443, ""));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -247,6 +271,7 @@ int main(void)
 		cmocka_unit_test(test_addrs__families_take_turns),
 		cmocka_unit_test(test_cnames__a_denied_one_in_the_chain),
 		cmocka_unit_test(test_hello__must_name_the_judged_host),
+		cmocka_unit_test(test_hello__settings_of_tls),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -122,6 +122,7 @@ static void test_parse__hellos_of_real_programs(void **state)
 		if (h.has_sni)
 			assert_string_equal(h.sni.name, real[i].sni);
 		assert_false(h.has_ech);
+		assert_true(px_hello_is_confirmed(b->p, b->len, &h));
 		if (real[i].alpn[0] != '\0')
 			assert_true(px_hello_has_alpn(&h, real[i].alpn));
 		else
@@ -153,7 +154,32 @@ static void test_parse__name_split_over_records_is_seen(void **state)
 
 		assert_int_equal(px_hello_parse(split->p, split->len, &h), split->len);
 		assert_string_equal(h.sni.name, "www.example.com");
+		assert_true(px_hello_is_confirmed(split->p, split->len, &h));
 	}
+}
+
+/* What the other parser reads in another way is not confirmed. */
+static void test_confirm__a_difference_is_one(void **state)
+{
+	zw_autofree struct bytes *b = load("curl");
+	struct px_hello h, other;
+
+	(void)state;
+	assert_int_equal(px_hello_parse(b->p, b->len, &h), b->len);
+	other = h;
+	other.has_sni = false;
+	assert_false(px_hello_is_confirmed(b->p, b->len, &other));
+	other = h;
+	other.sni.name[0] = 'x';
+	assert_false(px_hello_is_confirmed(b->p, b->len, &other));
+	other = h;
+	other.alpn[1] ^= 1;
+	assert_false(px_hello_is_confirmed(b->p, b->len, &other));
+	other = h;
+	other.alpn_len_b = 0;
+	assert_false(px_hello_is_confirmed(b->p, b->len, &other));
+	assert_false(px_hello_is_confirmed(b->p, b->len - 1, &h));
+	assert_false(px_hello_is_confirmed(b->p, 5, &h));
 }
 
 static void test_parse__bounds(void **state)
@@ -309,6 +335,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parse__hellos_of_real_programs),
 		cmocka_unit_test(test_parse__every_prefix_waits),
+		cmocka_unit_test(test_confirm__a_difference_is_one),
 		cmocka_unit_test(test_parse__name_split_over_records_is_seen),
 		cmocka_unit_test(test_parse__bounds),
 		cmocka_unit_test(test_parse__not_tls),

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "proxy/limits.h"
+#include "src/base/err.h"
 #include "proxy/wheel.h"
 #include "proxy/who.h"
 #include "src/base/io.h"
@@ -15,7 +16,7 @@ static void test_limits__in_all_and_per_host(void **state)
 	struct px_limits l;
 
 	(void)state;
-	px_limits_init(&l, 3, 2, 0);
+	px_limits_init(&l, 3, 2, 0, 0);
 	assert_null(px_limits_open(&l, 1));
 	assert_null(px_limits_open(&l, 1));
 	assert_null(px_limits_open(&l, 1));
@@ -38,7 +39,7 @@ static void test_limits__rate_with_burst(void **state)
 	int n = 0;
 
 	(void)state;
-	px_limits_init(&l, 0, 0, 50);
+	px_limits_init(&l, 0, 0, 0, 50);
 	for (int i = 0; i < 1000; i++)
 		n += px_limits_open(&l, 1000) == NULL;
 	assert_int_equal(n, 200);
@@ -59,7 +60,7 @@ static void test_limits__zero_is_none(void **state)
 	struct px_limits l;
 
 	(void)state;
-	px_limits_init(&l, 0, 0, 0);
+	px_limits_init(&l, 0, 0, 0, 0);
 	for (int i = 0; i < 10000; i++) {
 		assert_null(px_limits_open(&l, 1));
 		assert_null(px_limits_host_open(&l, "a"));
@@ -149,6 +150,75 @@ static void test_whos__taken_once_and_not_for_ever(void **state)
 	zev_loop_free(loop);
 }
 
+static void test_programs__have_slots_of_their_own(void **state)
+{
+	struct px_limits l;
+
+	(void)state;
+	px_limits_init(&l, 0, 0, 2, 0);
+	assert_null(px_limits_program_open(&l, "/bin/a"));
+	assert_null(px_limits_program_open(&l, "/bin/a"));
+	const char *over = px_limits_program_open(&l, "/bin/a");
+	assert_non_null(over);
+	assert_false(px_limits_is_rate(over));
+	assert_null(px_limits_program_open(&l, "/bin/b"));
+	px_limits_program_close(&l, "/bin/a");
+	assert_null(px_limits_program_open(&l, "/bin/a"));
+	px_limits_fini(&l);
+}
+
+static struct pol_host host_of(const char *name)
+{
+	struct pol_host h;
+
+	assert_int_equal(pol_host_parse(name, strlen(name), &h), 0);
+	return h;
+}
+
+static void test_quotas__of_a_session(void **state)
+{
+	struct px_limits l;
+
+	(void)state;
+	px_limits_init(&l, 0, 0, 0, 0);
+	assert_null(px_limits_bytes(&l, 0, UINT64_MAX / 4, UINT64_MAX / 4));
+	l.up_b = l.down_b = 0;
+	l.quota_up_b = 100;
+	l.quota_down_b = 1000;
+	assert_null(px_limits_bytes(&l, 0, 99, 999));
+	const char *down = px_limits_bytes(&l, 0, 0, 1);
+	assert_non_null(down);
+	assert_non_null(strstr(down, "network.quotas.down"));
+	assert_true(px_limits_is_rate(down));
+	assert_non_null(strstr(px_limits_bytes(&l, 0, 1, 0), "network.quotas.up"));
+	/* Whoever comes later is told without a byte. */
+	assert_non_null(px_limits_bytes(&l, 0, 0, 0));
+	px_limits_fini(&l);
+}
+
+static void test_quotas__of_sites(void **state)
+{
+	struct px_limits l;
+	struct pol_host a = host_of("a.example"), sub = host_of("x.a.example");
+	struct pol_host v4 = host_of("10.1.2.3"), other = host_of("b.example");
+
+	(void)state;
+	px_limits_init(&l, 0, 0, 0, 0);
+	assert_int_equal(px_limits_quotas_add(&l, zw_span("a.example 10\n*.a.example:443 20\n10.1.0.0/16 5\n")), 0);
+	assert_int_equal(px_limits_quotas_add(&l, zw_span("nothing\n")), ZW_E_SYNTAX);
+	assert_int_equal(px_limits_quotas_add(&l, zw_span("a.example x\n")), ZW_E_SYNTAX);
+	assert_int_equal(px_limits_quotas_of(&l, &a, 443), 1);
+	assert_int_equal(px_limits_quotas_of(&l, &sub, 443), 2);
+	assert_int_equal(px_limits_quotas_of(&l, &sub, 80), 0);
+	assert_int_equal(px_limits_quotas_of(&l, &v4, 22), 4);
+	assert_int_equal(px_limits_quotas_of(&l, &other, 443), 0);
+	assert_null(px_limits_bytes(&l, 1, 4, 5));
+	assert_non_null(px_limits_bytes(&l, 1, 0, 1));
+	assert_null(px_limits_bytes(&l, 2, 19, 0));
+	assert_null(px_limits_bytes(&l, 0, 1000, 1000));
+	px_limits_fini(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -157,6 +227,9 @@ int main(void)
 		cmocka_unit_test(test_limits__zero_is_none),
 		cmocka_unit_test(test_wheel__fires_in_time_and_once),
 		cmocka_unit_test(test_whos__taken_once_and_not_for_ever),
+		cmocka_unit_test(test_programs__have_slots_of_their_own),
+		cmocka_unit_test(test_quotas__of_a_session),
+		cmocka_unit_test(test_quotas__of_sites),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
