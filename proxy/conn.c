@@ -211,9 +211,9 @@ void px_conn_deny(struct px_conn *c, unsigned did, unsigned by, uint32_t rule, c
 		reset(c);
 	else
 		px_conn_refuse(c,
-			       by != ZW_BY_LIMIT	       ? PX_REFUSE_DENIED
+			       by != ZW_BY_LIMIT	   ? PX_REFUSE_DENIED
 			       : px_limits_is_rate(reason) ? PX_REFUSE_RATE
-							       : PX_REFUSE_LIMIT,
+							   : PX_REFUSE_LIMIT,
 			       ZW_E_DENIED);
 }
 
@@ -297,7 +297,7 @@ static void on_activity(void *arg)
 	} else if (c->relay.has_end && !c->is_half_closed) {
 		c->is_half_closed = true;
 		/* A hello or head that is still waited for has the shorter limit. */
-		if (c->up == PX_UP_RAW || c->up == PX_UP_BODY)
+		if (c->up != PX_UP_HELLO && c->up != PX_UP_HEAD)
 			px_conn_idle_start(c);
 	}
 }

@@ -71,8 +71,8 @@ struct px_conn {
 	struct px_body body;
 	struct px_relay relay;
 	/* for the record */
-	uint64_t seq;	    /* of a row that is open, 0 = none */
-	uint64_t reply_seq; /* of the row that a refusal names */
+	uint64_t seq;		 /* of a row that is open, 0 = none */
+	uint64_t reply_seq;	 /* of the row that a refusal names */
 	struct px_number number; /* of it */
 	enum px_refusal refusal;
 	int error; /* of the refusal */
@@ -82,7 +82,7 @@ struct px_conn {
 	int64_t active_ms;		     /* when something was last relayed */
 	int64_t asked_ms;		     /* when the question began, 0 = none */
 	uint64_t waited_ms, counted_b;
-	uint64_t quotas;	      /* a bit for each that it counts on */
+	uint64_t quotas; /* a bit for each that it counts on */
 	uint64_t charged_up_b, charged_down_b;
 };
 

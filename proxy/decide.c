@@ -152,7 +152,8 @@ static bool name_fits(const struct policy *p, const struct pol_host *named,
 }
 
 const char *px_check_hello(const struct policy *p, const struct px_tls_rules *rules,
-			   const struct px_hello *h, const struct pol_host *host, uint16_t port, const char *program)
+			   const struct px_hello *h, const struct pol_host *host, uint16_t port,
+			   const char *program)
 {
 	if (px_hello_has_alpn(h, "dot") || px_hello_has_alpn(h, "doq"))
 		return "DNS over TLS inside the connection: names are looked up by zwatch alone";

@@ -77,7 +77,7 @@ bool px_check_cnames(const struct policy *p, const char *cnames, size_t len, uin
 /** `network.tls`. */
 struct px_tls_rules {
 	bool is_sni_optional; /* a hello may name no host; one that names another is refused all the same */
-	bool is_ech_denied;   /* no encrypted hello, nor what looks like one */
+	bool is_ech_denied; /* no encrypted hello, nor what looks like one */
 };
 
 /**
@@ -87,7 +87,8 @@ struct px_tls_rules {
  * Returns  NULL = fits, else a static sentence
  */
 const char *px_check_hello(const struct policy *p, const struct px_tls_rules *rules,
-			   const struct px_hello *h, const struct pol_host *host, uint16_t port, const char *program);
+			   const struct px_hello *h, const struct pol_host *host, uint16_t port,
+			   const char *program);
 
 /** The same for the Host field of a plain HTTP request inside a connection. */
 const char *px_check_http_host(const struct policy *p, const struct pol_host *named,

@@ -27,8 +27,8 @@ static bool is_same_name(const struct seen *s, const unsigned char *p, unsigned 
 {
 	struct pol_host host;
 
-	return s->h->has_sni && len > 5 && u16(p) == len - 2 && p[2] == 0 && u16(p + 3) == len - 5 &&
-	       pol_host_parse((const char *)p + 5, len - 5, &host) == 0 &&
+	return s->h->has_sni && len > 5 && u16(p) == len - 2 && p[2] == 0 &&
+	       u16(p + 3) == len - 5 && pol_host_parse((const char *)p + 5, len - 5, &host) == 0 &&
 	       pol_host_eq(&host, &s->h->sni);
 }
 

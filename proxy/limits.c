@@ -5,7 +5,8 @@
 #include "src/base/mem.h"
 #include "src/base/str.h"
 
-static const char over_rate[] = "too many new connections in a second (network.limits.newPerSecond)";
+static const char over_rate[] =
+	"too many new connections in a second (network.limits.newPerSecond)";
 static const char over_up[] =
 	"the session has sent as much as it may (network.quotas.up); it needs a new one";
 static const char over_down[] =

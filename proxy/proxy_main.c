@@ -28,7 +28,7 @@
 #define ACCEPT_PER_TURN 64
 #define ACCEPT_PAUSE_MS 100 /* when no descriptor is left */
 /* An answer that comes with a rule comes right behind it, and has the user's note. */
-#define REJUDGE_MS 50
+#define REJUDGE_MS    50
 #define LAST_WORDS_MS 2000 /* for zwatch to take the last rows */
 
 struct listener {
@@ -128,15 +128,16 @@ static void limits_set(struct px *px, const struct zw_msg_px_setup *m)
 	if (px_limits_quotas_add(&px->limits, m->quotas) < 0)
 		zw_error("network.quotas.sites: not all of them can be kept");
 	px->header_fields = m->header_fields == 0 ? PX_FIELDS_MAX : m->header_fields;
-	px->tls = (struct px_tls_rules){.is_sni_optional = m->sni != 0,
-					.is_ech_denied = m->ech != 0};
+	px->tls =
+		(struct px_tls_rules){.is_sni_optional = m->sni != 0, .is_ech_denied = m->ech != 0};
 	px->hard_max = max + OVER_LIMIT_MAX;
 	px->header_b = m->header_b == 0 ? HEADER_B : m->header_b;
 	if (px->header_b > 262144)
 		px->header_b = 262144;
-	px->times = (struct px_times){
-		.header_ms = m->header_ms, .tls_hello_ms = m->tls_hello_ms, .idle_ms = m->idle_ms,
-		.half_close_ms = m->half_close_ms};
+	px->times = (struct px_times){.header_ms = m->header_ms,
+				      .tls_hello_ms = m->tls_hello_ms,
+				      .idle_ms = m->idle_ms,
+				      .half_close_ms = m->half_close_ms};
 }
 
 static void on_msg_px_setup(struct proxy *p, const struct zw_msg_px_setup *m, int *fds)

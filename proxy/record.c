@@ -181,7 +181,8 @@ void px_record_numbered(struct px_record *r, uint64_t seq, struct px_number numb
 	struct fold *f;
 
 	/* From the newest: that is where it nearly always is. */
-	TAILQ_FOREACH_REVERSE (f, &r->by_time, folds, by_time) {
+	TAILQ_FOREACH_REVERSE(f, &r->by_time, folds, by_time)
+	{
 		if (f->row.seq == seq) {
 			f->number = number;
 			return;

@@ -34,7 +34,7 @@ struct aud_writer {
 	int64_t retry_ms; /* when to try again */
 	int64_t put_ms;	  /* when the last event came */
 	uint64_t n_lost, n_lost_unwritten, n_lost_told;
-	bool is_told; /* the error */
+	bool is_told;	/* the error */
 	bool is_urgent; /* somebody wants a number */
 };
 

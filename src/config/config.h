@@ -73,10 +73,10 @@ struct cfg {
 	enum pol_mode mode;
 	bool proxy_env;
 	char *upstream_proxy, *upstream_proxy_credentials; /* the latter an absolute path or "" */
-	int tls_sni;	   /* enum cfg_tls_sni */
-	int tls_ech;	   /* enum cfg_tls_ech */
-	int dns_doh;	   /* enum cfg_dns_doh */
-	int allow_sockets; /* enum cfg_allow_sockets */
+	int tls_sni;					   /* enum cfg_tls_sni */
+	int tls_ech;					   /* enum cfg_tls_ech */
+	int dns_doh;					   /* enum cfg_dns_doh */
+	int allow_sockets;				   /* enum cfg_allow_sockets */
 	int64_t limit_connections, limit_per_host, limit_per_program, limit_new_per_second,
 		limit_header_b, limit_header_fields;
 	int64_t quota_up_b, quota_down_b;

@@ -31,7 +31,9 @@ static const char *env_get(char *const *env, const char *name)
 
 static int hex(char c)
 {
-	return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
+	return c >= '0' && c <= '9'		    ? c - '0'
+	       : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10
+						    : -1;
 }
 
 /* %XX of a URL's user part. */
@@ -61,11 +63,12 @@ static int url_set(struct start_way_out *w, const char *scheme, const char *at, 
 	colon = colon != NULL ? memchr(colon, ':', len - (size_t)(colon - at)) : NULL;
 	size_t host_len = colon != NULL ? (size_t)(colon - at) : len;
 	if (pol_host_parse(at, host_len, &host) < 0 ||
-	    (colon != NULL && (zw_parse_u64(colon + 1, (size_t)(at + len - colon - 1), 65535, &n) < 0 || n == 0)))
+	    (colon != NULL &&
+	     (zw_parse_u64(colon + 1, (size_t)(at + len - colon - 1), 65535, &n) < 0 || n == 0)))
 		return fail(w, zw_xstrdup("no HOST:PORT can be read in it"));
 	free(w->url);
-	w->url = zw_xasprintf(host.addr.family == POL_FAMILY_V6 ? "%s://[%s]:%u" : "%s://%s:%u", scheme,
-			      host.name, (unsigned)n);
+	w->url = zw_xasprintf(host.addr.family == POL_FAMILY_V6 ? "%s://[%s]:%u" : "%s://%s:%u",
+			      scheme, host.name, (unsigned)n);
 	return 0;
 }
 
@@ -92,8 +95,9 @@ static int take_url(struct start_way_out *w, const char *url)
 		at = url + strlen(schemes[i].prefix);
 	}
 	if (at == url && strstr(url, "://") != NULL)
-		return fail(w, zw_xasprintf("a proxy is reached by http:// or socks5://, not by %.*s",
-					    (int)(strstr(url, "://") + 3 - url), url));
+		return fail(w,
+			    zw_xasprintf("a proxy is reached by http:// or socks5://, not by %.*s",
+					 (int)(strstr(url, "://") + 3 - url), url));
 	size_t len = strcspn(at, "/?#");
 	const char *sign = memrchr(at, '@', len);
 	if (sign != NULL) {

@@ -110,8 +110,8 @@ void pol_set_mode(struct policy *p, enum pol_mode mode);
 enum pol_mode pol_mode(const struct policy *p);
 /** What becomes of the public resolvers of src/policy/resolvers.h (`network.dns.doh`). */
 enum pol_resolvers {
-	POL_RESOLVERS_OPEN,	/* as rules and mode say; in a new policy */
-	POL_RESOLVERS_BLOCKED,	/* denied, whatever allows them */
+	POL_RESOLVERS_OPEN,    /* as rules and mode say; in a new policy */
+	POL_RESOLVERS_BLOCKED, /* denied, whatever allows them */
 	POL_RESOLVERS_FILTERED, /* denied too: what asks them over HTTPS is answered by zwatch instead */
 };
 void pol_set_resolvers(struct policy *p, enum pol_resolvers mode);

@@ -181,7 +181,7 @@ void sup_on_committed(struct sup *s, const struct zw_msg_committed *m)
 		struct sup_helper *h = sources[i];
 
 		if (h->chan != NULL && seq_global(h, m->seq) == m->seq)
-			zw_send(h->chan, committed, .seq = m->seq & SEQ_MASK,
-				.is_kept = m->is_kept, .session = m->session, .event = m->event);
+			zw_send(h->chan, committed, .seq = m->seq & SEQ_MASK, .is_kept = m->is_kept,
+				.session = m->session, .event = m->event);
 	}
 }

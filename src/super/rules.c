@@ -35,7 +35,8 @@ void sup_policy_send(struct sup *s, struct sup_helper *h)
 	s->generation++;
 	zw_chan_cork(h->chan, true);
 	zw_send(h->chan, pol_begin, .generation = s->generation, .mode = (uint8_t)s->model.mode,
-		.resolvers = s->config->net.doh == 0 ? POL_RESOLVERS_BLOCKED : POL_RESOLVERS_FILTERED);
+		.resolvers =
+			s->config->net.doh == 0 ? POL_RESOLVERS_BLOCKED : POL_RESOLVERS_FILTERED);
 	if (h->role == ROLE_BROKER)
 		catalogue_send(sup_catalogue(s), h->chan);
 	for (size_t i = 0; i < s->config->n_rules; i++)

@@ -18,11 +18,12 @@ struct sup;
 
 /** Limits and times of the proxy; units as their names say, 0 = none. */
 struct sup_net {
-	uint32_t max_connections, max_per_host, max_per_program, new_per_second, header_b, header_fields;
+	uint32_t max_connections, max_per_host, max_per_program, new_per_second, header_b,
+		header_fields;
 	uint32_t resolve_ms, connect_ms, header_ms, tls_hello_ms, idle_ms, half_close_ms;
 	uint64_t quota_up_b, quota_down_b;
-	const char *quotas; /* lines: PATTERN BYTES; borrowed */
-	uint8_t sni, ech, doh; /* as the settings' enums number them */
+	const char *quotas;		       /* lines: PATTERN BYTES; borrowed */
+	uint8_t sni, ech, doh;		       /* as the settings' enums number them */
 	const char *upstream, *upstream_login; /* as px_setup has them; borrowed */
 	const uint16_t *local_ports; /* host's loopback services the agent may reach; borrowed */
 	size_t n_local_ports;

@@ -32,6 +32,7 @@ static int listen_fds[N_LISTENERS];
 static uint16_t listen_ports[N_LISTENERS], origin_port, closed_port, banner_port;
 static bool has_443, has_80;
 static unsigned n_bad, n_good;
+static bool is_end_expected; /* the proxy was told to leave */
 static char got[1 << 20];
 static size_t got_len;
 
@@ -379,7 +380,8 @@ static const struct zw_msg_px_setup normal = {.can_ask = 1,
 
 static void stop(void)
 {
-	CHECK(!t.is_proxy_gone);
+	CHECK(is_end_expected || !t.is_proxy_gone);
+	is_end_expected = false;
 	CHECK(!t.is_resolver_gone);
 	CHECK(tsuper_fini(&t));
 	for (int i = 0; i < N_LISTENERS; i++)
@@ -758,10 +760,24 @@ static void test_tls_names(void)
 	}
 	fd = connect_to("tls.zw.test", 443);
 	CHECK(get(fd, "\r\n\r\n", 3000) == 1);
-	puts_to(fd, "SSH-2.0-x\r\n");
-	CHECK(get(fd, NULL, 3000) <= 0 && !has("SSH"));
+	puts_to(fd, "EHLO x\r\n");
+	CHECK(get(fd, NULL, 3000) <= 0 && !has("EHLO"));
 	close(fd);
 	CHECK(row_is(ZW_DID_DENY, ZW_BY_NAME, "tls.zw.test"));
+	/* SSH names no host; many reach it on this port alone. In pieces it is no other. */
+	fd = connect_to("tls.zw.test", 443);
+	CHECK(get(fd, "\r\n\r\n", 3000) == 1);
+	puts_to(fd, "SSH");
+	tsuper_idle(&t, 50);
+	puts_to(fd, "-2.0-x\r\n");
+	CHECK(get(fd, "SSH-2.0-x", 3000) == 1);
+	close(fd);
+	CHECK(row_is(ZW_DID_ALLOW, ZW_BY_RULE, "tls.zw.test"));
+	fd = connect_to("tls.zw.test", 443);
+	CHECK(get(fd, "\r\n\r\n", 3000) == 1);
+	puts_to(fd, "SSH-1.5-x\r\n");
+	CHECK(get(fd, NULL, 3000) <= 0 && !has("SSH"));
+	close(fd);
 	fd = connect_to("tls.zw.test", 443);
 	CHECK(get(fd, "\r\n\r\n", 3000) == 1);
 	CHECK(get(fd, NULL, 3000) <= 0);
@@ -1007,7 +1023,7 @@ static void test_rate(void)
 
 		CHECK(get(fd, NULL, 3000) == 0);
 		n_403 += has(" 403 ");
-		n_503 += has("newPerSecond");
+		n_503 += has(" 429 ") && has("newPerSecond");
 		close(fd);
 	}
 	CHECK(n_403 >= 20 && n_503 >= 5);
@@ -1025,6 +1041,252 @@ static void test_idle(void)
 	CHECK(get(fd, NULL, 3000) <= 0 && zw_mono_ms() - t0 >= 750);
 	close(fd);
 	CHECK(row_is(ZW_DID_ALLOW, ZW_BY_RULE, "good.zw.test") && strcmp(last()->end, "idle") == 0);
+}
+
+/* One program cannot take the places of all others, and a place comes back. */
+static void test_per_program(void)
+{
+	int fds[4], other;
+
+	for (size_t i = 0; i < 3; i++) {
+		fds[i] = connect_to("good.zw.test", origin_port);
+		CHECK(get(fds[i], "\r\n\r\n", 3000) == 1 && has(" 200 "));
+	}
+	fds[3] = connect_to("web.zw.test", origin_port);
+	CHECK(get(fds[3], NULL, 3000) == 0 && has(" 503 ") && has("network.limits.perProgram"));
+	CHECK(row_is(ZW_DID_DENY, ZW_BY_LIMIT, "web.zw.test"));
+	other = client_as(HTTP, "/usr/bin/other", "127.0.0.1", listen_ports[HTTP]);
+	puts_to(other, fmt("CONNECT good.zw.test:%u HTTP/1.1\r\nHost: good.zw.test:%u\r\n\r\n",
+			   origin_port, origin_port));
+	CHECK(get(other, "\r\n\r\n", 3000) == 1 && has(" 200 "));
+	close(other);
+	for (size_t i = 0; i < ZW_N_ELEMENTS(fds); i++)
+		close(fds[i]);
+	for (int i = 0; i < 300 && n_open() > 0; i++)
+		tsuper_idle(&t, 10);
+	fds[0] = connect_to("good.zw.test", origin_port);
+	CHECK(get(fds[0], "\r\n\r\n", 3000) == 1 && has(" 200 "));
+	close(fds[0]);
+}
+
+/* A place comes back however a connection ends: 300 of them through six places. */
+static void test_z082_slots(void)
+{
+	for (int i = 0; i < 300; i++) {
+		bool is_denied = i % 6 == 3, is_dead = i % 6 == 4;
+		int fd = connect_to(is_denied ? "denied.zw.test" : "good.zw.test",
+				    is_dead ? closed_port : origin_port);
+
+		if (i % 6 != 5) /* else gone before the answer */
+			CHECK(get(fd, is_denied || is_dead ? NULL : "\r\n\r\n", 3000) >= 0);
+		if (i % 6 < 3)
+			CHECK(has(" 200 "));
+		if (i % 6 == 1) {
+			struct linger l = {1, 0};
+			setsockopt(fd, SOL_SOCKET, SO_LINGER, &l, sizeof(l));
+		} else if (i % 6 == 2) {
+			shutdown(fd, SHUT_WR);
+			CHECK(get(fd, NULL, 3000) == 0);
+		}
+		close(fd);
+		for (int k = 0; k < 300 && n_open() > 0; k++)
+			tsuper_idle(&t, 5);
+		CHECK(n_open() == 0);
+	}
+	for (size_t i = 0; i < t.n_events; i++)
+		CHECK(t.events[i].by != ZW_BY_LIMIT);
+}
+
+static void test_header_fields(void)
+{
+	int fd = client(HTTP);
+
+	puts_to(fd, fmt("GET http://good.zw.test:%u/ HTTP/1.1\r\nHost: good.zw.test:%u\r\n"
+			"A: 1\r\nB: 1\r\n\r\n",
+			origin_port, origin_port));
+	CHECK(get(fd, NULL, 1000) >= 0 && has("A: 1"));
+	close(fd);
+	fd = client(HTTP);
+	puts_to(fd, fmt("GET http://good.zw.test:%u/ HTTP/1.1\r\nHost: good.zw.test:%u\r\n"
+			"A: 1\r\nB: 1\r\nC: 1\r\n\r\n",
+			origin_port, origin_port));
+	CHECK(get(fd, NULL, 3000) == 0 && has(" 431 ") && has("X-Zwatch-Event: 7."));
+	close(fd);
+}
+
+/* Cut where the quota ends, said why, and nothing new after that. */
+static void test_quota_of_session(void)
+{
+	static char block[6000];
+	int fd = connect_to("good.zw.test", origin_port);
+
+	CHECK(get(fd, "\r\n\r\n", 3000) == 1);
+	memset(block, 'x', sizeof(block));
+	put(fd, block, 1000);
+	CHECK(get(fd, NULL, 300) == 1 && got_len == 1000);
+	put(fd, block, sizeof(block));
+	CHECK(get(fd, NULL, 3000) <= 0);
+	close(fd);
+	tsuper_idle(&t, 50);
+	CHECK(strstr(last()->end, "network.quotas.up") != NULL && last()->did == ZW_DID_ALLOW);
+	CHECK(last()->up_b == 7000 && last()->phase == 2);
+	fd = connect_to("web.zw.test", origin_port);
+	CHECK(get(fd, NULL, 3000) == 0 && has(" 429 ") && has("network.quotas.up"));
+	CHECK(row_is(ZW_DID_DENY, ZW_BY_LIMIT, "web.zw.test"));
+	close(fd);
+}
+
+static void test_quota_of_site(void)
+{
+	static char block[3000];
+	int fd = connect_to("good.zw.test", origin_port);
+
+	CHECK(get(fd, "\r\n\r\n", 3000) == 1);
+	memset(block, 'x', sizeof(block));
+	put(fd, block, sizeof(block));
+	CHECK(get(fd, NULL, 3000) <= 0);
+	close(fd);
+	tsuper_idle(&t, 50);
+	CHECK(strstr(last()->end, "network.quotas.sites") != NULL);
+	fd = connect_to("good.zw.test", origin_port);
+	CHECK(get(fd, NULL, 3000) == 0 && has(" 429 ") && has("network.quotas.sites"));
+	close(fd);
+	fd = connect_to("web.zw.test", origin_port);
+	CHECK(get(fd, "\r\n\r\n", 3000) == 1 && has(" 200 "));
+	close(fd);
+}
+
+/* Accepts what the proxy dials. */
+static int origin_accept(int fd)
+{
+	if (!tsuper_wait_fd(&t, fd, ZEV_READ, 5000))
+		return -1;
+	return accept4(fd, NULL, NULL, SOCK_CLOEXEC);
+}
+
+/* One side has ended and the other is silent: it has a time of its own. */
+static void test_half_close(void)
+{
+	uint16_t port;
+	int server, hold = listen_at("127.0.0.1", 0, SOCK_STREAM, &port), fd;
+
+	rule(POL_ACTION_ALLOW, 401, fmt("good.zw.test:%u", port), "");
+	fd = connect_to("good.zw.test", port);
+	server = origin_accept(hold);
+	CHECK(server >= 0 && get(fd, "\r\n\r\n", 3000) == 1);
+	shutdown(fd, SHUT_WR);
+	CHECK(get(server, NULL, 3000) == 0);
+	int64_t t0 = zw_mono_ms();
+	puts_to(server, "still here");
+	CHECK(get(fd, "still here", 3000) == 1);
+	CHECK(get(fd, NULL, 5000) <= 0 && zw_mono_ms() - t0 >= 400);
+	tsuper_idle(&t, 50);
+	CHECK(strstr(last()->end, "one side had ended") != NULL && last()->down_b == 10);
+	close(fd);
+	close(server);
+	/* While both are open, silence is none of its business. */
+	fd = connect_to("good.zw.test", port);
+	server = origin_accept(hold);
+	CHECK(server >= 0 && get(fd, "\r\n\r\n", 3000) == 1);
+	tsuper_idle(&t, 1200);
+	puts_to(server, "late");
+	CHECK(get(fd, "late", 3000) == 1);
+	close(fd);
+	close(server);
+	close(hold);
+}
+
+/* A stream of events that is silent is open as long as its limit says; bytes start it anew. */
+static void test_event_stream(void)
+{
+	uint16_t port;
+	int server, hold = listen_at("127.0.0.1", 0, SOCK_STREAM, &port), fd = client(HTTP);
+
+	rule(POL_ACTION_ALLOW, 402, fmt("good.zw.test:%u", port), "");
+	puts_to(fd, fmt("GET http://good.zw.test:%u/ HTTP/1.1\r\nHost: good.zw.test:%u\r\n"
+			"Accept: text/event-stream\r\n\r\n",
+			port, port));
+	server = origin_accept(hold);
+	CHECK(server >= 0 && get(server, "\r\n\r\n", 3000) == 1);
+	puts_to(server, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n");
+	for (int i = 0; i < 4; i++) {
+		puts_to(server, "data: x\n\n");
+		CHECK(get(fd, "data: x\n\n", 3000) == 1);
+		tsuper_idle(&t, 600); /* of 1000 */
+	}
+	CHECK(get(fd, NULL, 5000) <= 0);
+	tsuper_idle(&t, 50);
+	CHECK(strcmp(last()->end, "idle") == 0);
+	close(fd);
+	close(server);
+	close(hold);
+}
+
+/* -- another protocol on the same connection ---------------------------------------------------- */
+
+static void upgrade_at(int hold, uint16_t port, bool is_agreed)
+{
+	int fd = client(HTTP), server;
+
+	puts_to(fd, fmt("GET http://good.zw.test:%u/ws HTTP/1.1\r\nHost: good.zw.test:%u\r\n"
+			"Connection: keep-alive, Upgrade\r\nUpgrade: websocket\r\n"
+			"Sec-WebSocket-Key: x\r\n\r\nearly-frame",
+			port, port));
+	server = origin_accept(hold);
+	CHECK(server >= 0 && get(server, "\r\n\r\n", 3000) == 1);
+	CHECK(has("Upgrade: websocket\r\n") && has("Connection: Upgrade\r\n"));
+	CHECK(get(server, NULL, 200) == 1 && !has("early-frame"));
+	puts_to(server, "HTTP/1.1");
+	tsuper_idle(&t, 50);
+	puts_to(server, is_agreed ? " 101 Switching Protocols\r\nUpgrade: websocket\r\n"
+				    "Connection: Upgrade\r\n\r\n"
+				  : " 200 OK\r\nContent-Length: 2\r\n\r\nok");
+	CHECK(get(fd, is_agreed ? "\r\n\r\n" : "ok", 3000) == 1);
+	CHECK(get(server, is_agreed ? "early-frame" : NULL, is_agreed ? 3000 : 300) >= 0);
+	CHECK(has("early-frame") == is_agreed);
+	if (is_agreed) {
+		puts_to(fd, "frame 2");
+		CHECK(get(server, "frame 2", 3000) == 1);
+		puts_to(server, "frame 3");
+		CHECK(get(fd, "frame 3", 3000) == 1);
+	}
+	close(server);
+	CHECK(get(fd, NULL, 3000) <= 0);
+	close(fd);
+	CHECK(row_is(ZW_DID_ALLOW, ZW_BY_RULE, "good.zw.test"));
+}
+
+static void test_upgrade(void)
+{
+	uint16_t port;
+	int hold = listen_at("127.0.0.1", 0, SOCK_STREAM, &port);
+
+	rule(POL_ACTION_ALLOW, 403, fmt("good.zw.test:%u", port), "");
+	upgrade_at(hold, port, true);
+	upgrade_at(hold, port, false);
+	close(hold);
+}
+
+/* The session ends with connections open: each has its last row, to the byte. */
+static void test_end_of_session(void)
+{
+	int fds[5];
+
+	for (size_t i = 0; i < ZW_N_ELEMENTS(fds); i++) {
+		fds[i] = connect_to("good.zw.test", origin_port);
+		CHECK(get(fds[i], "\r\n\r\n", 3000) == 1);
+		puts_to(fds[i], "12345");
+		CHECK(get(fds[i], "12345", 3000) == 1);
+	}
+	CHECK(n_open() == 5);
+	is_end_expected = true;
+	zw_send(t.proxy, px_end, .unused = 0);
+	for (int i = 0; i < 500 && n_open() > 0; i++)
+		tsuper_idle(&t, 10);
+	CHECK(n_open() == 0);
+	CHECK(strcmp(last()->end, "zwatch ends") == 0 && last()->up_b == 5 && last()->down_b == 5);
+	for (size_t i = 0; i < ZW_N_ELEMENTS(fds); i++)
+		close(fds[i]);
 }
 
 /* -- bytes -------------------------------------------------------------------------------------- */
@@ -1136,11 +1398,20 @@ static const struct test tests[] = {
 	T("main", commit),
 	T("main", storm),
 	T("main", bulk),
+	T("main", upgrade),
 	T("main", curl),
 	T("hold", z121_no_answer_is_no),
 	T("limits", limits),
 	T("rate", rate),
 	T("idle", idle),
+	T("program", per_program),
+	T("slots", z082_slots),
+	T("fields", header_fields),
+	T("quota", quota_of_session),
+	T("site quota", quota_of_site),
+	T("half", half_close),
+	T("stream", event_stream),
+	T("end", end_of_session),
 };
 
 static void run_part(const char *name, struct zw_msg_px_setup setup)
@@ -1217,6 +1488,30 @@ int main(int argc, char **argv)
 	m = normal;
 	m.idle_ms = 500;
 	run_part("idle", m);
+	m = normal;
+	m.max_per_program = 3;
+	run_part("program", m);
+	m = normal;
+	m.max_connections = 6;
+	m.max_per_program = 5;
+	m.max_per_host = 4;
+	run_part("slots", m);
+	m = normal;
+	m.header_fields = 3;
+	run_part("fields", m);
+	m = normal;
+	m.quota_up_b = 5000;
+	run_part("quota", m);
+	m = normal;
+	m.quotas = zw_span("good.zw.test 2000");
+	run_part("site quota", m);
+	m = normal;
+	m.half_close_ms = 500;
+	run_part("half", m);
+	m = normal;
+	m.idle_ms = 1000;
+	run_part("stream", m);
+	run_part("end", normal);
 	test_nobody_to_ask();
 	test_no_names();
 	printf("%u checks good, %u bad\n", n_good, n_bad);

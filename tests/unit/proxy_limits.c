@@ -204,7 +204,9 @@ static void test_quotas__of_sites(void **state)
 
 	(void)state;
 	px_limits_init(&l, 0, 0, 0, 0);
-	assert_int_equal(px_limits_quotas_add(&l, zw_span("a.example 10\n*.a.example:443 20\n10.1.0.0/16 5\n")), 0);
+	assert_int_equal(px_limits_quotas_add(
+				 &l, zw_span("a.example 10\n*.a.example:443 20\n10.1.0.0/16 5\n")),
+			 0);
 	assert_int_equal(px_limits_quotas_add(&l, zw_span("nothing\n")), ZW_E_SYNTAX);
 	assert_int_equal(px_limits_quotas_add(&l, zw_span("a.example x\n")), ZW_E_SYNTAX);
 	assert_int_equal(px_limits_quotas_of(&l, &a, 443), 1);
