@@ -10,6 +10,8 @@
 
 #define AWAY_MS		    30000 /* without a key: the user looks elsewhere */
 #define NOTICE_GAP_MS	    20000
+#define BELL_GAP_MS	    1000
+#define BELL_OF_KEY_MS	    1000 /* a bell so soon after a key is about that key */
 #define PREFIX_HINT_MS	    500
 #define PASTE_LOST_AGENT_MS 2000 /* of silence inside a paste */
 #define PASTE_LOST_MS	    10000
@@ -173,6 +175,12 @@ static void cmd_suspend(struct ui_core *core)
 		core->host.freeze(core->host.arg, false);
 }
 
+static void cmd_pane(struct ui_core *core)
+{
+	core->host.pane_restart(core->host.arg);
+	ui_core_say(core, "The agent's screen starts anew.");
+}
+
 static void cmd_mouse(struct ui_core *core)
 {
 	core->has_mouse = !core->has_mouse;
@@ -221,6 +229,8 @@ static void cmd_session(struct ui_core *core, enum ui_cmd cmd)
 		view_mode_open(core);
 	else if (cmd == UI_CMD_FREEZE)
 		cmd_freeze(core);
+	else if (cmd == UI_CMD_PANE)
+		cmd_pane(core);
 	else if (cmd == UI_CMD_STOP)
 		view_word_open(core, "Stop the agent",
 			       "It ends now, with everything that it started. What it has not "
@@ -317,14 +327,23 @@ static void key(struct ui_core *core, struct ui_key k)
 		list_key(core, k);
 }
 
+/* The user is there: what the agent wanted, it has. */
+static void typed_to_agent(struct ui_core *core, const void *bytes, size_t len)
+{
+	core->key_ms = core->now_ms;
+	if (core->attend.needs_user)
+		core->is_dirty = true;
+	core->attend.needs_user = false;
+	to_agent(core, bytes, len);
+}
+
 static void text(struct ui_core *core, const uint8_t *bytes, size_t len)
 {
 	struct ui_key k;
 
 	while (len > 0) {
 		if (ui_core_agent_has_keys(core)) {
-			core->key_ms = core->now_ms;
-			to_agent(core, bytes, len);
+			typed_to_agent(core, bytes, len);
 			return;
 		}
 		size_t n = ui_input_text_key(bytes, len, &k);
@@ -509,8 +528,7 @@ static void on_token(const struct ui_token *token, void *arg)
 			key(core, token->key);
 			break;
 		}
-		core->key_ms = core->now_ms;
-		to_agent(core, token->bytes, token->len);
+		typed_to_agent(core, token->bytes, token->len);
 		break;
 	case UI_TOKEN_PREFIX:
 		prefix(core, token);
@@ -566,6 +584,69 @@ void ui_core_resize(struct ui_core *core, int rows, int cols, int64_t now_ms)
 			v->ops->resized(v);
 }
 
+static bool is_looking(const struct ui_core *core)
+{
+	return !core->is_away && core->now_ms - core->key_ms < AWAY_MS;
+}
+
+/* Passes on that the agent wants its user, to one who is not looking, seldom, and in zwatch's own words.
+ * A question of zwatch's is told of by itself, and not held back by what the agent does. */
+static void attend_tell(struct ui_core *core)
+{
+	struct ui_attend *a = &core->attend;
+	char notice[160];
+
+	core->is_dirty = true;
+	if (is_looking(core) || mdl_asks_waiting(core->model) > 0 ||
+	    (a->told_ms != 0 && core->now_ms - a->told_ms < NOTICE_GAP_MS))
+		return;
+	a->told_ms = a->bell_ms = core->now_ms;
+	snprintf(notice, sizeof(notice), "zwatch: %.40s needs you (%.40s)", core->config.agent_name,
+		 core->model->project);
+	core->effects.bell(core->effects.arg);
+	core->effects.notice(core->effects.arg, notice);
+}
+
+static void attend_bell(struct ui_core *core)
+{
+	struct ui_attend *a = &core->attend;
+
+	if (core->now_ms - core->key_ms >= BELL_OF_KEY_MS) {
+		a->needs_user = true;
+		attend_tell(core);
+	}
+	if (a->bell_ms != 0 && core->now_ms - a->bell_ms < BELL_GAP_MS)
+		return;
+	/* One who is not looking was told, and will not be again before the gap is over. */
+	if (!is_looking(core))
+		return;
+	a->bell_ms = core->now_ms;
+	core->effects.bell(core->effects.arg);
+}
+
+void ui_core_note(struct ui_core *core, unsigned kind, uint32_t value, const char *said,
+		  int64_t now_ms)
+{
+	char line[320];
+
+	core->now_ms = now_ms;
+	if (kind == ZW_NOTE_KIND_BELL) {
+		attend_bell(core);
+	} else if (kind == ZW_NOTE_KIND_PROGRESS) {
+		core->attend.progress = value;
+		core->is_dirty = true;
+	} else if (kind == ZW_NOTE_KIND_NOTIFY) {
+		/* Quoted: these are not zwatch's words. */
+		snprintf(line, sizeof(line), "%.40s says: \"%.200s\"", core->config.agent_name,
+			 said);
+		ui_core_message(core, line, now_ms);
+		core->attend.needs_user = true;
+		attend_tell(core);
+	} else {
+		ui_core_message(core, said, now_ms);
+	}
+}
+
 /* Tells the user who is not looking, once per question and not too often. */
 static void knock(struct ui_core *core)
 {
@@ -579,9 +660,8 @@ static void knock(struct ui_core *core)
 	if (newest == NULL)
 		return;
 	core->knocked = newest->id;
-	bool is_looking = !core->is_away && core->now_ms - core->key_ms < AWAY_MS;
 	bool is_soon = core->notice_ms != 0 && core->now_ms - core->notice_ms < NOTICE_GAP_MS;
-	if (is_looking || is_soon)
+	if (is_looking(core) || is_soon)
 		return;
 	core->notice_ms = core->now_ms;
 	if (n > 1)
@@ -602,6 +682,9 @@ void ui_core_changed(struct ui_core *core, unsigned changed, int64_t now_ms)
 	core->is_dirty = true;
 	if ((changed & MDL_CHANGED_ASKS) != 0)
 		knock(core);
+	if ((changed & MDL_CHANGED_STATUS) != 0 &&
+	    ui_attend_title(&core->attend, core->model->title))
+		attend_tell(core);
 	for (struct view *v = core->top, *below; v != NULL; v = below) {
 		below = v->below;
 		if (v->ops->update != NULL)

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ui/attend.h"
 #include "ui/draw.h"
 #include "ui/input.h"
 #include "ui/layout.h"
@@ -84,7 +85,8 @@ struct ui_core {
 	bool is_frozen;
 	uint64_t knocked;  /* newest question that rang */
 	int64_t notice_ms; /* of the last notice; 0 = none */
-	bool is_dirty;	   /* something but the agent's cells changed */
+	struct ui_attend attend;
+	bool is_dirty; /* something but the agent's cells changed */
 
 	/* The cursor after drawing: the agent's, or that of a view in which one types. */
 	bool is_cursor_visible;
@@ -104,6 +106,9 @@ void ui_core_resize(struct ui_core *core, int rows, int cols, int64_t now_ms);
 void ui_core_changed(struct ui_core *core, unsigned changed, int64_t now_ms);
 void ui_core_frame(struct ui_core *core, const struct ui_frame *frame, int64_t now_ms);
 void ui_core_message(struct ui_core *core, const char *text, int64_t now_ms);
+/** What the agent did on its terminal besides printing (ZW_NOTE_KIND_*); @text is the agent's. */
+void ui_core_note(struct ui_core *core, unsigned kind, uint32_t value, const char *text,
+		  int64_t now_ms);
 
 /** Draws all; copies the agent's frame first, if one waits. The cursor is in the core after it. */
 void ui_core_draw(struct ui_core *core, const struct draw_ctx *c, int64_t now_ms);

@@ -605,6 +605,28 @@ static void draw_band(struct ui_core *core, const struct draw_ctx *all, const st
 	draw_wrapped(&in, draw_wrapped(&in, 0, left, who), 6, held);
 }
 
+/* Over the agent's pane, which nobody draws: what happened, what goes on, what can be done. */
+static void draw_pane_gone(struct ui_core *core, const struct draw_ctx *all)
+{
+	const struct ui_rect *r = &core->rects.agent;
+	char died[256];
+	static const char lives[] =
+		"The agent, its rules and the record go on; what it prints waits. "
+		"Ctrl-] r starts a new one.";
+
+	snprintf(died, sizeof(died), "zwatch-pane, which draws the agent's screen, %.100s.",
+		 core->model->pane_gone);
+	int width = r->cols - 4 > 0 ? r->cols - 4 : 1;
+	int rows = 2 + draw_wrap_rows(died, width) + draw_wrap_rows(lives, width);
+	struct draw_ctx c =
+		draw_sub(all, r->top, r->left, rows < r->rows ? rows : r->rows, r->cols);
+	draw_clear(&c);
+	draw_hline(&c, 0, 0, c.cols, DRAW_THIN, UI_STYLE_WARN);
+	draw_hline(&c, rows - 1, 0, c.cols, DRAW_THIN, UI_STYLE_WARN);
+	struct draw_ctx in = draw_sub(&c, 1, 0, c.rows - 1, c.cols);
+	draw_wrapped(&in, draw_wrapped(&in, 0, 2, died), 2, lives);
+}
+
 /* -- all --------------------------------------------------------------------------------------- */
 
 static void draw_part_list(struct ui_core *core, const struct draw_ctx *c, const struct ui_rect *r,
@@ -642,6 +664,8 @@ void dash_draw(struct ui_core *core, const struct draw_ctx *c)
 		return;
 	}
 	draw_agent(core, c);
+	if (*core->model->pane_gone != '\0')
+		draw_pane_gone(core, c);
 	if (r->shape == UI_SHAPE_AGENT)
 		return;
 	draw_top_title(core, c);
@@ -658,7 +682,8 @@ void dash_draw(struct ui_core *core, const struct draw_ctx *c)
 
 /* -- the status line --------------------------------------------------------------------------- */
 
-#define SEGMENTS_MAX 12
+#define SEGMENTS_MAX  16
+#define TITLE_SHOWN_B 60
 
 struct segment {
 	char text[160];
@@ -766,6 +791,30 @@ static void add_numbers(struct ui_core *core, struct segments *s)
 		add(s, 4, UI_STYLE_MISS, "missed %ju", (uintmax_t)m->n_miss);
 }
 
+/* Bytes of a title that are shown: whole characters. */
+static int title_len(const char *title)
+{
+	int n = (int)strlen(title);
+
+	if (n > TITLE_SHOWN_B)
+		for (n = TITLE_SHOWN_B; n > 0 && ((unsigned char)title[n] & 0xc0) == 0x80;)
+			n--;
+	return n;
+}
+
+/* What the agent says of itself. Its title stands in the frame, where there is one. */
+static void add_agent(struct ui_core *core, struct segments *s)
+{
+	char progress[32];
+
+	if (core->attend.needs_user)
+		add(s, 2, UI_STYLE_ASK, "%.20s needs you", core->config.agent_name);
+	add(s, 4, UI_STYLE_TEXT, "%s",
+	    ui_attend_progress(&core->attend, progress, sizeof(progress)));
+	if (core->rects.shape == UI_SHAPE_AGENT)
+		add(s, 7, UI_STYLE_TEXT, "%.*s", title_len(core->model->title), core->model->title);
+}
+
 /* One segment at the right edge: the keys that matter now. */
 static void add_hints(struct ui_core *core, struct segments *s)
 {
@@ -832,6 +881,8 @@ void dash_draw_status(struct ui_core *core, const struct draw_ctx *c)
 		add(&s, 2, UI_STYLE_STRONG, "%s", core->message);
 	else if (is_collapsed && core->has_session && *core->model->warning != '\0')
 		add(&s, 2, UI_STYLE_WARN, "%s", core->model->warning);
+	if (core->has_session)
+		add_agent(core, &s);
 	if (core->has_session)
 		add_numbers(core, &s);
 	add_hints(core, &s);

@@ -191,6 +191,9 @@ void term_emergency_restore(void)
 	for (ssize_t off = 0; off < (ssize_t)emergency.len;) {
 		ssize_t n = write(fd, emergency.bytes + off, (size_t)(emergency.len - off));
 
+		/* One that is slow gets a moment; one that is stuck its settings all the same. */
+		if (n < 0 && errno == EAGAIN && poll(&(struct pollfd){fd, POLLOUT, 0}, 1, 200) > 0)
+			continue;
 		if (n <= 0)
 			break;
 		off += n;
@@ -550,6 +553,22 @@ void term_suspend(struct ui_term *t)
 	enter(t);
 	term_redraw(t);
 	flush(t);
+}
+
+bool term_retake(struct ui_term *t)
+{
+	struct termios now;
+
+	if (tcgetattr(t->fd, &now) < 0 || (now.c_lflag & (ICANON | ECHO)) == 0)
+		return false;
+	/* What the shell made of it meanwhile is how it gets it back. */
+	t->saved = now;
+	if (t->borrowed_flags >= 0)
+		(void)zw_set_nonblock(t->fd);
+	enter(t);
+	term_redraw(t);
+	flush(t);
+	return true;
 }
 
 /* -- drawing ----------------------------------------------------------------------------------- */

@@ -92,6 +92,8 @@ void term_has_kitty(struct ui_term *t, bool is_there);
 void term_probes_done(struct ui_term *t);
 /** Stops and resumes reading the keyboard. */
 void term_read_pause(struct ui_term *t, bool is_paused);
+/** After a stop that could not be prepared for: takes the terminal again. False: it still is as it was. */
+bool term_retake(struct ui_term *t);
 /** Gives the terminal back, stops the process with SIGTSTP, takes the terminal again. */
 void term_suspend(struct ui_term *t);
 

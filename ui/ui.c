@@ -319,12 +319,9 @@ void ui_frame(struct ui *ui, const struct ui_frame *frame)
 	schedule(ui);
 }
 
-void ui_note(struct ui *ui, unsigned kind, const char *text)
+void ui_note(struct ui *ui, unsigned kind, uint32_t value, const char *text)
 {
-	if (kind == ZW_NOTE_KIND_BELL)
-		term_bell(ui->term);
-	else if (kind != ZW_NOTE_KIND_PROGRESS)
-		ui_core_message(&ui->core, text, zw_mono_ms());
+	ui_core_note(&ui->core, kind, value, text, zw_mono_ms());
 	schedule(ui);
 }
 
@@ -382,6 +379,20 @@ void ui_resized(struct ui *ui)
 	    ui->told.cell_height != ui->core.cell_height)
 		tell_terminal(ui);
 	schedule(ui);
+}
+
+void ui_suspend(struct ui *ui)
+{
+	ui_core_cmd(&ui->core, UI_CMD_SUSPEND);
+	schedule(ui);
+}
+
+void ui_continued(struct ui *ui)
+{
+	if (!term_retake(ui->term))
+		return;
+	ui->title[0] = '\0';
+	ui_resized(ui);
 }
 
 /* -- the history program ----------------------------------------------------------------------- */

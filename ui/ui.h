@@ -75,6 +75,8 @@ struct ui_host {
 	void (*mode)(void *arg, enum pol_mode mode);
 	/** The user wants the agent to end (after typing the word). */
 	void (*stop_agent)(void *arg);
+	/** zwatch-pane is to be started anew: it died, or it hangs. */
+	void (*pane_restart)(void *arg);
 	void (*look)(void *arg, const struct ui_look *look);
 	/** Once the terminal has answered, and when something of it changes. Never called when it does
 	 * not answer. */
@@ -134,7 +136,7 @@ void ui_changed(struct ui *ui, unsigned changed);
 /** A frame of the agent is in the grid; frame_done follows once it has been copied. */
 void ui_frame(struct ui *ui, const struct ui_frame *frame);
 /** The agent rang, or wants attention: shown on the status line, passed on as a bell. */
-void ui_note(struct ui *ui, unsigned kind, const char *text);
+void ui_note(struct ui *ui, unsigned kind, uint32_t value, const char *text);
 /** Answers to ui_host.look(). Spans live for the call. */
 void ui_found(struct ui *ui, bool is_found, struct ui_place from, struct ui_place to);
 void ui_text(struct ui *ui, const void *bytes, size_t len, bool is_last, bool is_cut);
@@ -147,5 +149,9 @@ void ui_message(struct ui *ui, const char *text);
 void ui_input_pause(struct ui *ui, bool is_full);
 /** SIGWINCH came. */
 void ui_resized(struct ui *ui);
+/** SIGTSTP came: as the key, the agent is frozen, the terminal given back, this process stopped. */
+void ui_suspend(struct ui *ui);
+/** SIGCONT came: takes the terminal again, if somebody has had it meanwhile (after SIGSTOP). */
+void ui_continued(struct ui *ui);
 
 #endif

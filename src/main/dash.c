@@ -68,6 +68,13 @@ static void host_mode(void *arg, enum pol_mode mode)
 	sup_set_mode(d->sup, mode);
 }
 
+static void host_pane_restart(void *arg)
+{
+	struct dash *d = arg;
+
+	sup_pane_restart(d->sup);
+}
+
 static void host_stop_agent(void *arg)
 {
 	struct dash *d = arg;
@@ -140,7 +147,10 @@ static void on_fatal_signal(int signo)
 
 static int face_open(struct sup *sup, struct zev_loop *loop, struct mdl_session *model, void *arg)
 {
-	static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+	/* Faults, and what ends a program that does not know it. */
+	static const int fatal[] = {SIGSEGV, SIGBUS,  SIGFPE,	 SIGILL,  SIGABRT, SIGSYS,
+				    SIGTRAP, SIGXCPU, SIGUSR1,	 SIGUSR2, SIGALRM, SIGVTALRM,
+				    SIGPROF, SIGIO,   SIGSTKFLT, SIGPWR};
 	struct dash *d = arg;
 	struct ui_host host = {.input = host_input,
 			       .pane_resize = host_pane_resize,
@@ -151,6 +161,7 @@ static int face_open(struct sup *sup, struct zev_loop *loop, struct mdl_session 
 			       .freeze = host_freeze,
 			       .mode = host_mode,
 			       .stop_agent = host_stop_agent,
+			       .pane_restart = host_pane_restart,
 			       .look = host_look,
 			       .terminal = host_terminal,
 			       .arg = d};
@@ -200,11 +211,11 @@ static void face_frame(void *arg, const struct zw_msg_pane_frame *m)
 	ui_frame(d->ui, &frame);
 }
 
-static void face_note(void *arg, unsigned kind, const char *text)
+static void face_note(void *arg, unsigned kind, uint32_t value, const char *text)
 {
 	struct dash *d = arg;
 
-	ui_note(d->ui, kind, text);
+	ui_note(d->ui, kind, value, text);
 }
 
 static void face_clip(void *arg, const void *text, size_t len)
@@ -256,6 +267,16 @@ static void face_resized(void *arg)
 	ui_resized(d->ui);
 }
 
+static void face_job(void *arg, bool is_continued)
+{
+	struct dash *d = arg;
+
+	if (is_continued)
+		ui_continued(d->ui);
+	else
+		ui_suspend(d->ui);
+}
+
 int dash_init(struct dash *d)
 {
 	char name[64];
@@ -292,6 +313,7 @@ int dash_init(struct dash *d)
 				    .message = face_message,
 				    .input_pause = face_input_pause,
 				    .resized = face_resized,
+				    .job = face_job,
 				    .arg = d};
 	return 0;
 }

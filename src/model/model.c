@@ -63,6 +63,7 @@ void mdl_session_init(struct mdl_session *s, const char *home)
 	*s = (struct mdl_session){.agent = empty(),
 				  .project = empty(),
 				  .title = empty(),
+				  .pane_gone = empty(),
 				  .warning = empty(),
 				  .home = zw_xstrdup(home != NULL ? home : "")};
 	TAILQ_INIT(&s->conns);
@@ -91,6 +92,7 @@ void mdl_session_fini(struct mdl_session *s)
 	free(s->agent);
 	free(s->project);
 	free(s->title);
+	free(s->pane_gone);
 	free(s->warning);
 	free(s->home);
 }

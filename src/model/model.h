@@ -109,6 +109,7 @@ struct mdl_session {
 	int64_t started_ms; /* monotonic */
 	bool is_recorded;   /* the agent's screen is */
 	bool is_dangerous;  /* --allow-dangerous-sockets is in force: red for the whole session */
+	char *pane_gone;    /* how zwatch-pane ended, and no other runs; "" = one does */
 	char *warning;	    /* dead helper, store problem ...; "" = none. The newest one */
 	uint64_t n_allow, n_deny, n_auto, n_ask, n_miss, n_live;
 	uint64_t up_b, down_b;

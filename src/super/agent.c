@@ -15,8 +15,11 @@
 
 /* After SIGTERM, until the whole sandbox is killed. */
 #define STOP_GRACE_MS 3000
-/* A pane that dies at once again and again is not started for ever. */
-#define PANE_STARTS_MAX 10
+/* A pane that dies twice in this time may be dying of what the agent prints: the next one is the user's
+ * to start. */
+#define PANE_DEATHS_MS 60000
+/* Between the two changes of size: a program that reads the size late would see none. */
+#define REDRAW_MS 150
 /* After the agent's end, for its last output to reach the screen. */
 #define PANE_DRAIN_MS 500
 /* To freeze: rounds until nobody new is found, processes in one round, bytes of one's children. */
@@ -114,32 +117,87 @@ static void pane_setup(struct sup *s)
 		sup_pane_ask(s, ZW_ID_pane_colours, &s->terminal);
 }
 
-/* A new engine knows nothing of the screen: a change of size makes the program redraw. */
+static void pty_size(struct sup *s, int cols)
+{
+	struct winsize size = {.ws_row = (unsigned short)s->rows, .ws_col = (unsigned short)cols};
+
+	if (s->pty_fd >= 0)
+		ioctl(s->pty_fd, TIOCSWINSZ, &size);
+}
+
+static void on_redraw_timer(void *arg)
+{
+	struct sup *s = arg;
+
+	pty_size(s, s->cols);
+}
+
+/* A new engine knows nothing of the screen: a change of size makes the program draw it again. */
 static void redraw_ask(struct sup *s)
 {
-	struct winsize size = {.ws_row = (unsigned short)s->rows,
-			       .ws_col = (unsigned short)(s->cols > 1 ? s->cols - 1 : 2)};
+	pty_size(s, s->cols > 2 ? s->cols - 1 : s->cols + 1);
+	if (s->redraw_timer == NULL)
+		s->redraw_timer = zev_timer_new(s->loop, on_redraw_timer, s);
+	zev_timer_start(s->redraw_timer, REDRAW_MS);
+}
 
-	ioctl(s->pty_fd, TIOCSWINSZ, &size);
-	size.ws_col = (unsigned short)s->cols;
-	ioctl(s->pty_fd, TIOCSWINSZ, &size);
+static void pane_gone(struct sup *s, const char *how)
+{
+	mdl_set(&s->model.pane_gone, zw_span(how), 128);
+	sup_changed(s, MDL_CHANGED_STATUS);
 }
 
 void sup_pane_start(struct sup *s)
 {
-	if (s->pane.n_starts >= PANE_STARTS_MAX)
-		return;
 	int r = sup_helper_start(&s->pane, s->config->log_fd);
 	if (r < 0) {
 		sup_warn(s, "zwatch-pane cannot be started: %s", zw_strerror(r));
+		pane_gone(s, zw_strerror(r));
 		return;
 	}
+	pane_gone(s, "");
 	sup_cast_start(s);
 	pane_setup(s);
 	if (s->pane.n_starts > 1) {
 		sup_mark(s, "warning: zwatch-pane was started anew");
 		redraw_ask(s);
 	}
+}
+
+void sup_pane_dead(struct sup *s, const char *how)
+{
+	int64_t now = zw_mono_ms();
+	bool is_wanted = s->is_pane_wanted;
+	bool is_again = s->pane_died_ms != 0 && now - s->pane_died_ms < PANE_DEATHS_MS;
+
+	s->is_pane_wanted = false;
+	if (s->is_pane_over)
+		return;
+	if (!is_wanted)
+		s->pane_died_ms = now;
+	if (is_again && !is_wanted) {
+		sup_warn(s, "zwatch-pane %s, again: it is not started by itself any more", how);
+		pane_gone(s, how);
+		return;
+	}
+	if (is_wanted)
+		sup_record(s, "terminal", "zwatch-pane was ended by the user, and started anew");
+	else
+		sup_warn(s, "zwatch-pane %s: started anew", how);
+	sup_pane_start(s);
+}
+
+void sup_pane_restart(struct sup *s)
+{
+	if (s->pty_fd < 0 || s->is_agent_over)
+		return;
+	if (s->pane.pid <= 0) {
+		sup_pane_start(s);
+		return;
+	}
+	/* One that hangs. Its death starts the next. */
+	s->is_pane_wanted = true;
+	kill(s->pane.pid, SIGKILL);
 }
 
 static void maybe_over(struct sup *s)
@@ -175,7 +233,7 @@ static void clipboard_refused(struct sup *s, const struct zw_msg_pane_note *m)
 	clip_record(s, is_read ? "the agent wanted to read the clipboard; refused"
 			       : "the agent wanted to set the clipboard; refused");
 	if (s->is_face_open)
-		s->face->note(s->face->arg, ZW_NOTE_KIND_CLIPBOARD,
+		s->face->note(s->face->arg, ZW_NOTE_KIND_CLIPBOARD, m->value,
 			      is_read ? "The agent wanted to read the clipboard: refused."
 				      : "The agent wanted to set the clipboard: refused.");
 }
@@ -209,7 +267,8 @@ void sup_on_pane_msg(struct sup *s, enum zw_msg_id id, const union zw_msg_any *m
 
 		mdl_set(&text, msg->pane_note.text, 256);
 		if (s->is_face_open)
-			s->face->note(s->face->arg, msg->pane_note.kind, text);
+			s->face->note(s->face->arg, msg->pane_note.kind, msg->pane_note.value,
+				      text);
 	} else if (id == ZW_ID_pane_record_end) {
 		sup_on_record_end(s, msg->pane_record_end.status);
 	} else if (id == ZW_ID_pane_eof) {
@@ -247,6 +306,7 @@ void sup_agent_fini(struct sup *s)
 	zev_io_free(zw_steal(&s->pty_io));
 	zev_io_free(zw_steal(&s->bwrap_io));
 	zev_timer_free(zw_steal(&s->kill_timer));
+	zev_timer_free(zw_steal(&s->redraw_timer));
 	zw_buf_fini(&s->input);
 	zw_close(&s->pty_fd);
 }

@@ -107,7 +107,6 @@ static void on_dead(struct sup_helper *h, const char *how, void *arg)
 		enum zw_role role;
 		const char *means;
 	} meanings[] = {
-		{ROLE_PANE, "started anew"},
 		{ROLE_PROXY, "open connections are cut; it starts anew with the next one"},
 		{ROLE_RESOLVER, "names cannot be resolved until it has started anew"},
 		{ROLE_BROKER, "no connection and no socket can be opened in this session any more"},
@@ -124,8 +123,8 @@ static void on_dead(struct sup_helper *h, const char *how, void *arg)
 	for (size_t i = 0; i < ZW_N_ELEMENTS(meanings); i++)
 		if (meanings[i].role == h->role)
 			sup_warn(s, "%s %s: %s", zw_role_name(h->role), how, meanings[i].means);
-	if (h->role == ROLE_PANE && !s->is_pane_over)
-		sup_pane_start(s);
+	if (h->role == ROLE_PANE)
+		sup_pane_dead(s, how);
 	if (h->role == ROLE_PROXY || h->role == ROLE_BROKER)
 		sup_asks_drop(s, h);
 	if (h->role == ROLE_PROXY)
@@ -147,6 +146,12 @@ static void helpers_reap(struct sup *s)
 	}
 }
 
+/* What the terminal sends to all that run in it is the agent's too, where it has the terminal itself. */
+static bool is_agents(const struct sup *s, int signo)
+{
+	return s->face == NULL && (signo == SIGINT || signo == SIGQUIT);
+}
+
 static void on_signal(int signo, void *arg)
 {
 	struct sup *s = arg;
@@ -156,8 +161,11 @@ static void on_signal(int signo, void *arg)
 	} else if (signo == SIGWINCH) {
 		if (s->is_face_open)
 			s->face->resized(s->face->arg);
-	} else if (signo == SIGINT && s->face == NULL) {
-		/* The terminal sent it to the agent too: its answer is the answer. */
+	} else if (signo == SIGTSTP || signo == SIGCONT) {
+		if (s->is_face_open)
+			s->face->job(s->face->arg, signo == SIGCONT);
+	} else if (is_agents(s, signo)) {
+		/* Its answer is the answer. */
 	} else {
 		s->end_signal = signo;
 		sb_session_kill(&s->sandbox);
@@ -210,10 +218,14 @@ static int fail_sandbox(struct sup *s, const struct sb_failure *f)
 
 static void signals_start(struct sup *s)
 {
-	static const int numbers[] = {SIGCHLD, SIGTERM, SIGHUP, SIGINT, SIGWINCH};
+	/* The last two only where zwatch has the terminal: else the shell's way is the right one. */
+	static const int numbers[] = {SIGCHLD, SIGTERM,	 SIGHUP,  SIGINT,
+				      SIGQUIT, SIGWINCH, SIGTSTP, SIGCONT};
+	size_t n = ZW_N_ELEMENTS(numbers) - (s->face == NULL ? 2 : 0);
 
+	_Static_assert(ZW_N_ELEMENTS(numbers) == ZW_N_ELEMENTS(s->signals), "one each");
 	signal(SIGPIPE, SIG_IGN);
-	for (size_t i = 0; i < ZW_N_ELEMENTS(numbers); i++)
+	for (size_t i = 0; i < n; i++)
 		s->signals[i] = zev_signal_new(s->loop, numbers[i], on_signal, s);
 }
 

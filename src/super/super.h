@@ -76,7 +76,8 @@ struct sup_face {
 	int (*grid_fd)(void *arg);
 	void (*changed)(void *arg, unsigned changed);
 	void (*frame)(void *arg, const struct zw_msg_pane_frame *frame);
-	void (*note)(void *arg, unsigned kind, const char *text);
+	/** ZW_NOTE_KIND_*, as pane_note. */
+	void (*note)(void *arg, unsigned kind, uint32_t value, const char *text);
 	/** The agent put this on the user's clipboard, as the settings let it. Any bytes. */
 	void (*clip)(void *arg, const void *text, size_t len);
 	/** pane_found, pane_text or pane_link_is; spans live for the call. */
@@ -84,6 +85,8 @@ struct sup_face {
 	void (*message)(void *arg, const char *text);
 	void (*input_pause)(void *arg, bool is_full);
 	void (*resized)(void *arg);
+	/** SIGTSTP came, or SIGCONT. */
+	void (*job)(void *arg, bool is_continued);
 	void *arg;
 };
 
@@ -115,6 +118,8 @@ void sup_result_fini(struct sup_result *r);
 /** Bytes typed for the agent, in order. */
 void sup_input(struct sup *s, const void *bytes, size_t len);
 void sup_pane_resize(struct sup *s, int rows, int cols);
+/** Ends zwatch-pane, if one runs, and lets a new one take over the agent's terminal. */
+void sup_pane_restart(struct sup *s);
 void sup_frame_done(struct sup *s);
 /** pane_scroll, pane_find, pane_copy or pane_link, with their struct; lost when no pane runs. */
 void sup_pane_ask(struct sup *s, enum zw_msg_id id, const void *msg);

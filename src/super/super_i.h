@@ -57,7 +57,9 @@ struct sup {
 	bool is_input_full;
 	int rows, cols;
 	struct zev_io *bwrap_io; /* its pidfd: readable when the sandbox is over */
-	struct zev_timer *kill_timer;
+	struct zev_timer *kill_timer, *redraw_timer;
+	int64_t pane_died_ms; /* monotonic; 0 = never */
+	bool is_pane_wanted;  /* the user has it ended to have a new one */
 	bool is_agent_over, is_pane_over;
 	bool has_terminal; /* the next field was filled */
 	struct zw_msg_pane_colours terminal;
@@ -80,7 +82,7 @@ struct sup {
 
 	/* session.c */
 	struct zev_timer *patience; /* ends a bounded wait */
-	struct zev_signal *signals[5];
+	struct zev_signal *signals[8];
 	bool is_prepared, is_closing, is_closed;
 	int64_t started_us; /* wall clock */
 	int64_t go_us;	    /* wall clock; when the agent was let go, INT64_MAX before */
@@ -94,6 +96,8 @@ void sup_agent_start(struct sup *s);
 void sup_agent_fini(struct sup *s);
 /** Starts zwatch-pane and gives it the terminal. */
 void sup_pane_start(struct sup *s);
+/** It ended: another takes over, or, after two deaths in a short time, the user is told. */
+void sup_pane_dead(struct sup *s, const char *how);
 void sup_on_pane_msg(struct sup *s, enum zw_msg_id id, const union zw_msg_any *msg);
 
 /* asks.c */

@@ -165,6 +165,7 @@ static int run(struct demo *d, int tty, const struct ui_config *config)
 				     .freeze = on_freeze,
 				     .mode = on_mode,
 				     .stop_agent = on_stop,
+				     .pane_restart = on_stop,
 				     .arg = d};
 
 	ui_model_fill(&d->model);

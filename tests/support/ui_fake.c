@@ -74,6 +74,11 @@ static void on_mode(void *arg, enum pol_mode mode)
 	((struct ui_fake *)arg)->model.mode = mode;
 }
 
+static void on_pane_restart(void *arg)
+{
+	((struct ui_fake *)arg)->n_pane_restarts++;
+}
+
 static void on_stop(void *arg)
 {
 	((struct ui_fake *)arg)->is_stopped = true;
@@ -144,6 +149,7 @@ static void init(struct ui_fake *f, enum ui_layout layout, int rows, int cols, b
 				     .freeze = on_freeze,
 				     .mode = on_mode,
 				     .stop_agent = on_stop,
+				     .pane_restart = on_pane_restart,
 				     .look = on_look,
 				     .terminal = on_terminal,
 				     .arg = f};

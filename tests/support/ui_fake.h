@@ -27,6 +27,7 @@ struct ui_fake {
 	int n_looks;
 	uint64_t opened; /* question whose clock stands, 0 = none */
 	bool is_frozen, is_stopped;
+	int n_pane_restarts;
 };
 
 /** A dashboard of this size; questions are added by the test with ui_model_ask_*(). */

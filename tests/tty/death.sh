@@ -49,6 +49,54 @@ for helper in pane broker audit; do
 	[ ! -e "$W/served" ] && echo "ok: $helper dead: nothing was opened" || bad "$helper dead: the socket was opened"
 done
 
+# Twice within a minute: the pane says so and waits for a key; what happens inside goes on, is judged and
+# recorded; the new engine finds the same terminal, and the programs in it draw themselves anew.
+printf 'line %s\n' $(seq 1 100) >"$project/long.txt"
+tt_start 100x30 "$zwatch" run --env PS1="'ready> '" --deny refused.test -- bash --norc --noprofile
+tt_wait 'ready>' 15
+tt_type 'vi''m -u NONE long.txt || less long.txt'
+tt_keys Enter
+tt_wait '^line 5$'
+kill -9 "$(child zwatch-pane)"
+tt_wait 'zwatch-pane killed by signal 9.*started anew'
+tt_wait '^line 5$'
+tt_keys 3 G
+kill -9 "$(child zwatch-pane)"
+tt_wait 'which draws the agent.s screen, killed by signal 9'
+tt_wait 'Ctrl-\] r starts a new one'
+same "no other runs" '' "$(child zwatch-pane)"
+tt_type ':q!'
+tt_keys Enter
+tt_type 'q'
+tt_keys C-u
+tt_type '(curl -sS -o /dev/null --max-time 9 http://refused.test/; echo $? >went-on)'
+tt_keys Enter
+wait_until 15 test -s "$project/went-on" && echo "ok: the agent went on" || bad "the agent did not go on"
+tt_wait 'DENY.*refused.test'
+tt_type 'cle''ar; vi''m -u NONE long.txt || less long.txt'
+tt_keys Enter
+tt_prefix
+tt_keys r
+tt_wait '^line 5$'
+tt_wait_gone 'which draws the agent'
+tt_keys G
+tt_wait '^line 100$'
+tt_type ':q!'
+tt_keys Enter
+tt_type q
+tt_keys C-u
+tt_wait 'ready>'
+# a shell at its prompt redraws too; one that hangs can be ended
+kill -STOP "$(child zwatch-pane)"
+tt_prefix
+tt_keys r
+tt_wait 'The agent.s screen starts anew'
+tt_wait '^ready>'
+tt_type 'echo al''ive; exit 5'
+tt_keys Enter
+tt_wait '\[exit 5\]'
+has "the record tells of it" 'zwatch-pane killed by signal 9' "$("$zwatch" log last --json)"
+
 # proxy and resolver start with the first connection
 start_net() {
 	tt_start 100x30 "$zwatch" run -- sh -c "'echo up; while read x; do curl -sS -o /dev/null -w %{http_code} --max-time 8 http://a.test/; echo \" curl=\$?\"; done'"

@@ -446,13 +446,13 @@ static void on_title(void *arg, const char *title)
 static void on_bell(void *arg)
 {
 	(void)arg;
-	ui_note(r.ui, ZW_NOTE_KIND_BELL, "");
+	ui_note(r.ui, ZW_NOTE_KIND_BELL, 1, "");
 }
 
 static void on_note(void *arg, const char *title, const char *text)
 {
 	(void)arg;
-	ui_note(r.ui, ZW_NOTE_KIND_NOTIFY, *title != '\0' ? title : text);
+	ui_note(r.ui, ZW_NOTE_KIND_NOTIFY, 0, *title != '\0' ? title : text);
 }
 
 static void on_progress(void *arg, unsigned state, unsigned percent)
