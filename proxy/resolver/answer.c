@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "proxy/resolver/answer.h"
 
-#include <ctype.h>
-#include <stdbool.h>
-
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/base/words.h"
@@ -14,45 +11,6 @@
 #define TTL_MIN_S	   5
 #define TTL_MAX_S	   3600
 #define TTL_NEGATIVE_MAX_S 60
-
-static bool is_name_byte(uint8_t c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
-}
-
-int res_name_from_wire(const uint8_t *p, size_t len, char ret[RES_NAME_MAX + 1])
-{
-	char name[RES_NAME_MAX + 1];
-	size_t off = 0, n = 0;
-
-	for (;;) {
-		if (off >= len)
-			return ZW_E_SYNTAX;
-		size_t label = p[off++];
-
-		if (label == 0)
-			break;
-		if (label > 63 || off + label > len || n + label + 1 > RES_NAME_MAX)
-			return ZW_E_SYNTAX;
-		if (n > 0)
-			name[n++] = '.';
-		for (size_t i = 0; i < label; i++) {
-			uint8_t c = p[off + i];
-
-			if (c >= 'A' && c <= 'Z')
-				c = (uint8_t)(c - 'A' + 'a');
-			if (!is_name_byte(c))
-				return ZW_E_SYNTAX;
-			name[n++] = (char)c;
-		}
-		off += label;
-	}
-	if (off != len || n == 0)
-		return ZW_E_SYNTAX;
-	name[n] = '\0';
-	zw_strlcpy(ret, name, RES_NAME_MAX + 1);
-	return 0;
-}
 
 static uint32_t clamp(uint32_t v, uint32_t low, uint32_t high)
 {
@@ -93,11 +51,40 @@ static const char *chain_follow(const struct res_reply *reply, const char *name,
 	return name;
 }
 
+bool res_type_is_known(unsigned type)
+{
+	switch (type) {
+	case RES_TYPE_ADDR:
+	case RES_TYPE_PTR:
+	case RES_TYPE_MX:
+	case RES_TYPE_TXT:
+	case RES_TYPE_SRV:
+	case RES_TYPE_CAA:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Puts a record at the end of the chain into the result, if there is room. */
+static void record_add(const struct res_reply *reply, const struct res_rr *rr,
+		       struct res_result *ret)
+{
+	uint8_t *at = ret->records + ret->records_len_b;
+
+	if (rr->data_len + 2 > sizeof(ret->records) - ret->records_len_b)
+		return;
+	at[0] = (uint8_t)(rr->data_len >> 8);
+	at[1] = (uint8_t)rr->data_len;
+	memcpy(at + 2, reply->data + rr->data_off, rr->data_len);
+	ret->records_len_b += rr->data_len + 2;
+}
+
 static void result_fail(struct res_result *ret)
 {
 	ret->status = ZW_RES_STATUS_FAILED;
 	ret->ttl_s = 0;
-	ret->n_addrs = ret->cnames_len_b = 0;
+	ret->n_addrs = ret->cnames_len_b = ret->records_len_b = 0;
 }
 
 void res_answer_read(const struct res_reply *reply, const char *name, enum res_type type,
@@ -106,6 +93,7 @@ void res_answer_read(const struct res_reply *reply, const char *name, enum res_t
 	*ret = (struct res_result){.status = ZW_RES_STATUS_OK, .ttl_s = TTL_MAX_S};
 	if (reply->error != 0 || (reply->rcode != 0 && reply->rcode != RCODE_NXDOMAIN)) {
 		result_fail(ret);
+		ret->why = reply->error != 0 ? reply->why : "the server says it failed";
 		if (reply->error == ZW_E_TIMEOUT)
 			ret->status = ZW_RES_STATUS_TIMEOUT;
 		return;
@@ -113,6 +101,7 @@ void res_answer_read(const struct res_reply *reply, const char *name, enum res_t
 	const char *end = chain_follow(reply, name, ret);
 	if (end == NULL) {
 		result_fail(ret);
+		ret->why = "the chain of aliases has no end";
 		return;
 	}
 	for (size_t i = 0; i < reply->n_rrs && ret->n_addrs < RES_ADDRS_MAX; i++) {
@@ -120,10 +109,13 @@ void res_answer_read(const struct res_reply *reply, const char *name, enum res_t
 
 		if (rr->type != type || strcmp(rr->owner, end) != 0)
 			continue;
-		ret->addrs[ret->n_addrs++] = rr->addr;
+		if (type == RES_TYPE_A || type == RES_TYPE_AAAA)
+			ret->addrs[ret->n_addrs++] = rr->addr;
+		else
+			record_add(reply, rr, ret);
 		lower_ttl(&ret->ttl_s, rr->ttl_s);
 	}
-	if (ret->n_addrs == 0) {
+	if (ret->n_addrs == 0 && ret->records_len_b == 0) {
 		ret->status = reply->rcode == RCODE_NXDOMAIN ? ZW_RES_STATUS_NO_NAME
 							     : ZW_RES_STATUS_NO_DATA;
 		lower_ttl(&ret->ttl_s, clamp(reply->negative_ttl_s, TTL_MIN_S, TTL_NEGATIVE_MAX_S));

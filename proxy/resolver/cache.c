@@ -7,14 +7,14 @@
 #include "src/base/mem.h"
 #include "src/base/words.h"
 
-/* Addresses, then the chain's names, lie behind the struct: most answers are far below the maximum. */
+/* Addresses, the chain's names and other records lie behind the struct: most answers are far below the maximum. */
 struct entry {
 	struct zw_map_node node;
 	TAILQ_ENTRY(entry) by_use;
 	int64_t until_ms;
 	unsigned status;
-	size_t n_addrs, cnames_len_b;
-	char name[RES_NAME_MAX + 1];
+	size_t n_addrs, cnames_len_b, records_len_b;
+	char key[RES_NAME_MAX + 3];
 	uint8_t data[];
 };
 
@@ -53,17 +53,27 @@ void res_cache_free(struct res_cache *c)
 	free(c);
 }
 
-static struct entry *find(struct res_cache *c, const char *name)
+size_t res_key_write(const char *name, enum res_type type, char ret[RES_NAME_MAX + 3])
 {
-	struct zw_map_node *n = zw_map_find(&c->map, name, strlen(name));
+	ret[0] = (char)((unsigned)type >> 8);
+	ret[1] = (char)((unsigned)type & 0xff);
+	zw_strlcpy(ret + 2, name, RES_NAME_MAX + 1);
+	return 2 + strlen(ret + 2);
+}
+
+static struct entry *find(struct res_cache *c, const char *name, enum res_type type)
+{
+	char key[RES_NAME_MAX + 3];
+	size_t len = res_key_write(name, type, key);
+	struct zw_map_node *n = zw_map_find(&c->map, key, len);
 
 	return n != NULL ? zw_map_entry(n, struct entry, node) : NULL;
 }
 
-void res_cache_put(struct res_cache *c, const char *name, const struct res_result *r,
-		   int64_t now_ms)
+void res_cache_put(struct res_cache *c, const char *name, enum res_type type,
+		   const struct res_result *r, int64_t now_ms)
 {
-	struct entry *old = find(c, name);
+	struct entry *old = find(c, name, type);
 	size_t addrs_b = r->n_addrs * sizeof(r->addrs[0]);
 
 	if (old != NULL)
@@ -73,21 +83,24 @@ void res_cache_put(struct res_cache *c, const char *name, const struct res_resul
 		return;
 	if (c->map.n >= c->max_n)
 		drop(c, TAILQ_FIRST(&c->by_use));
-	struct entry *e = zw_xcalloc(1, sizeof(*e) + addrs_b + r->cnames_len_b);
+	struct entry *e = zw_xcalloc(1, sizeof(*e) + addrs_b + r->cnames_len_b + r->records_len_b);
 	e->until_ms = now_ms + (int64_t)r->ttl_s * 1000;
 	e->status = r->status;
 	e->n_addrs = r->n_addrs;
 	e->cnames_len_b = r->cnames_len_b;
+	e->records_len_b = r->records_len_b;
 	memcpy(e->data, r->addrs, addrs_b);
 	memcpy(e->data + addrs_b, r->cnames, r->cnames_len_b);
-	zw_strlcpy(e->name, name, sizeof(e->name));
-	zw_map_add(&c->map, &e->node, e->name, strlen(e->name));
+	memcpy(e->data + addrs_b + r->cnames_len_b, r->records, r->records_len_b);
+	size_t key_len = res_key_write(name, type, e->key);
+	zw_map_add(&c->map, &e->node, e->key, key_len);
 	TAILQ_INSERT_TAIL(&c->by_use, e, by_use);
 }
 
-int res_cache_get(struct res_cache *c, const char *name, int64_t now_ms, struct res_result *ret)
+int res_cache_get(struct res_cache *c, const char *name, enum res_type type, int64_t now_ms,
+		  struct res_result *ret)
 {
-	struct entry *e = find(c, name);
+	struct entry *e = find(c, name, type);
 
 	if (e == NULL)
 		return 0;
@@ -101,8 +114,11 @@ int res_cache_get(struct res_cache *c, const char *name, int64_t now_ms, struct 
 	ret->ttl_s = (uint32_t)((e->until_ms - now_ms + 999) / 1000);
 	ret->n_addrs = e->n_addrs;
 	ret->cnames_len_b = e->cnames_len_b;
-	memcpy(ret->addrs, e->data, e->n_addrs * sizeof(ret->addrs[0]));
-	memcpy(ret->cnames, e->data + e->n_addrs * sizeof(ret->addrs[0]), e->cnames_len_b);
+	ret->records_len_b = e->records_len_b;
+	size_t addrs_b = e->n_addrs * sizeof(ret->addrs[0]);
+	memcpy(ret->addrs, e->data, addrs_b);
+	memcpy(ret->cnames, e->data + addrs_b, e->cnames_len_b);
+	memcpy(ret->records, e->data + addrs_b + e->cnames_len_b, e->records_len_b);
 	return 1;
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "proxy/resolver/gloop.h"
+#include "proxy/resolver/wire.h"
 #include "src/base/err.h"
 #include "src/base/mem.h"
 
@@ -23,100 +24,47 @@ struct res_server {
 	struct res_gloop gloop;
 	getdns_context *context; /* owned */
 	struct res_upstream up;
+	getdns_dict *extensions; /* owned; NULL unless answers are validated */
 };
 
 /* One question in the library's hands. */
 struct question {
-	struct zev_loop *loop;
+	const struct res_server *server;
+	char name[RES_NAME_MAX + 1];
+	enum res_type type;
 	void (*on_reply)(void *arg, const struct res_reply *reply);
 	void *arg;
 };
 
 /* -- replies ------------------------------------------------------------------------------------ */
 
-static bool rr_name(const getdns_dict *rr, const char *path, char ret[RES_NAME_MAX + 1])
+/* Only what is signed well, or lies below a zone that provably has no keys. A bogus answer is taken
+ * out by the library, and has no status. */
+static bool is_proven(const getdns_dict *response)
 {
-	getdns_bindata *b;
+	uint32_t status;
 
-	return getdns_dict_get_bindata(rr, path, &b) == GETDNS_RETURN_GOOD &&
-	       res_name_from_wire(b->data, b->size, ret) == 0;
+	return getdns_dict_get_int(response, "/replies_tree/0/dnssec_status", &status) ==
+		       GETDNS_RETURN_GOOD &&
+	       (status == GETDNS_DNSSEC_SECURE || status == GETDNS_DNSSEC_INSECURE);
 }
 
-static bool rr_addr(const getdns_dict *rr, const char *path, uint8_t family, struct res_addr *ret)
+/* The reply as it came goes through the own codec: that of the library reads out of bounds. */
+static void reply_read(const struct question *q, const getdns_dict *response, struct res_reply *ret)
 {
-	size_t size = family == 4 ? 4 : 16;
-	getdns_bindata *b;
+	getdns_bindata *wire;
 
-	if (getdns_dict_get_bindata(rr, path, &b) != GETDNS_RETURN_GOOD || b->size != size)
-		return false;
-	*ret = (struct res_addr){.family = family};
-	memcpy(ret->b, b->data, size);
-	return true;
-}
-
-static bool rr_read(const getdns_dict *dict, struct res_rr *rr)
-{
-	uint32_t type, ttl_s;
-
-	if (getdns_dict_get_int(dict, "type", &type) != GETDNS_RETURN_GOOD ||
-	    getdns_dict_get_int(dict, "ttl", &ttl_s) != GETDNS_RETURN_GOOD ||
-	    !rr_name(dict, "name", rr->owner))
-		return false;
-	rr->type = (uint16_t)type;
-	/* RFC 2181 section 8: the highest bit set means 0. */
-	rr->ttl_s = ttl_s > INT32_MAX ? 0 : ttl_s;
-	switch (type) {
-	case RES_TYPE_A:
-		return rr_addr(dict, "/rdata/ipv4_address", 4, &rr->addr);
-	case RES_TYPE_AAAA:
-		return rr_addr(dict, "/rdata/ipv6_address", 6, &rr->addr);
-	case RES_TYPE_CNAME:
-		return rr_name(dict, "/rdata/cname", rr->target);
-	default:
-		return false;
-	}
-}
-
-static uint32_t negative_ttl(const getdns_dict *response)
-{
-	uint32_t type = 0, minimum_s = 0, ttl_s = 0;
-	getdns_dict *soa;
-
-	if (getdns_dict_get_dict(response, "/replies_tree/0/authority/0", &soa) !=
-		    GETDNS_RETURN_GOOD ||
-	    getdns_dict_get_int(soa, "type", &type) != GETDNS_RETURN_GOOD ||
-	    type != GETDNS_RRTYPE_SOA ||
-	    getdns_dict_get_int(soa, "ttl", &ttl_s) != GETDNS_RETURN_GOOD ||
-	    getdns_dict_get_int(soa, "/rdata/minimum", &minimum_s) != GETDNS_RETURN_GOOD)
-		return 0;
-	return ttl_s < minimum_s ? ttl_s : minimum_s;
-}
-
-static void reply_read(const getdns_dict *response, struct res_reply *ret)
-{
-	getdns_list *answer;
-	uint32_t rcode;
-	size_t n = 0;
-
-	ret->error = 0;
-	if (getdns_dict_get_int(response, "/replies_tree/0/header/rcode", &rcode) !=
-	    GETDNS_RETURN_GOOD) {
-		ret->error = ZW_E_EOF;
+	if (q->server->extensions != NULL && !is_proven(response)) {
+		*ret = (struct res_reply){
+			.error = ZW_E_DENIED,
+			.why = "DNSSEC: the answer is not what its zone has signed"};
 		return;
 	}
-	ret->rcode = rcode;
-	ret->negative_ttl_s = negative_ttl(response);
-	if (getdns_dict_get_list(response, "/replies_tree/0/answer", &answer) !=
-		    GETDNS_RETURN_GOOD ||
-	    getdns_list_get_length(answer, &n) != GETDNS_RETURN_GOOD)
-		return;
-	for (size_t i = 0; i < n && ret->n_rrs < RES_RRS_MAX; i++) {
-		getdns_dict *rr;
-
-		if (getdns_list_get_dict(answer, i, &rr) == GETDNS_RETURN_GOOD &&
-		    rr_read(rr, &ret->rrs[ret->n_rrs]))
-			ret->n_rrs++;
-	}
+	if (getdns_dict_get_bindata(response, "/replies_full/0", &wire) != GETDNS_RETURN_GOOD)
+		*ret = (struct res_reply){.error = ZW_E_EOF};
+	else if (res_wire_reply(wire->data, wire->size, q->name, q->type, 0, ret) < 0)
+		*ret = (struct res_reply){.error = ZW_E_SYNTAX,
+					  .why = "its answer is not well-formed"};
 }
 
 static void on_getdns(getdns_context *context, getdns_callback_type_t type, getdns_dict *response,
@@ -128,7 +76,7 @@ static void on_getdns(getdns_context *context, getdns_callback_type_t type, getd
 	(void)context;
 	(void)id;
 	if (type == GETDNS_CALLBACK_COMPLETE && response != NULL)
-		reply_read(response, reply);
+		reply_read(q, response, reply);
 	else
 		reply->error = type == GETDNS_CALLBACK_TIMEOUT ? ZW_E_TIMEOUT : ZW_E_EOF;
 	getdns_dict_destroy(response);
@@ -142,10 +90,11 @@ int res_server_ask(void *server, const char *name, enum res_type type,
 	char fqdn[RES_NAME_MAX + 2];
 	struct question *q = zw_xnew(struct question);
 
-	*q = (struct question){.loop = s->loop, .on_reply = on_reply, .arg = arg};
+	*q = (struct question){.server = s, .type = type, .on_reply = on_reply, .arg = arg};
+	zw_strlcpy(q->name, name, sizeof(q->name));
 	snprintf(fqdn, sizeof(fqdn), "%s.", name);
 	/* A server that has just failed is reported here, not by the callback. */
-	if (getdns_general(s->context, fqdn, (uint16_t)type, NULL, q, NULL, on_getdns) ==
+	if (getdns_general(s->context, fqdn, (uint16_t)type, s->extensions, q, NULL, on_getdns) ==
 	    GETDNS_RETURN_GOOD)
 		return 0;
 	free(q);
@@ -261,8 +210,31 @@ static int context_start(struct res_server *s, unsigned timeout_ms)
 	return 0;
 }
 
+/* Anchors from a file, never from the place that the library has built in and asks over HTTP. */
+static int anchors_set(struct res_server *s, const char *file)
+{
+	FILE *f = fopen(file, "re");
+	getdns_list *anchors = NULL;
+	size_t n = 0;
+	int r = ZW_E_CONFIG;
+
+	if (f == NULL)
+		return r;
+	/* An origin would be read with its length not set. */
+	if (getdns_fp2rr_list(f, &anchors, NULL, 3600) == GETDNS_RETURN_GOOD &&
+	    getdns_list_get_length(anchors, &n) == GETDNS_RETURN_GOOD && n > 0 &&
+	    getdns_context_set_dnssec_trust_anchors(s->context, anchors) == GETDNS_RETURN_GOOD &&
+	    (s->extensions = getdns_dict_create()) != NULL &&
+	    getdns_dict_set_int(s->extensions, "dnssec_return_status", GETDNS_EXTENSION_TRUE) ==
+		    GETDNS_RETURN_GOOD)
+		r = 0;
+	getdns_list_destroy(anchors);
+	fclose(f);
+	return r;
+}
+
 int res_server_new(struct zev_loop *loop, const struct res_upstream *up, unsigned timeout_ms,
-		   struct res_server **ret, const char **ret_why)
+		   const char *anchors, struct res_server **ret, const char **ret_why)
 {
 	const char *ca = up->ca_file[0] != '\0' ? up->ca_file : SYSTEM_CA_FILE;
 	const char *why = NULL;
@@ -278,6 +250,8 @@ int res_server_new(struct zev_loop *loop, const struct res_upstream *up, unsigne
 	} else if (getdns_context_create(&s->context, 0) != GETDNS_RETURN_GOOD) {
 		why = "getdns makes no context";
 		r = ZW_E_UNSUPPORTED;
+	} else if (anchors != NULL && (r = anchors_set(s, anchors)) < 0) {
+		why = "the file of DNSSEC trust anchors cannot be read";
 	} else if ((r = context_start(s, timeout_ms)) < 0) {
 		why = "getdns does not take the settings";
 	}
@@ -297,5 +271,6 @@ void res_server_free(struct res_server *s)
 		return;
 	if (s->context != NULL)
 		getdns_context_destroy(s->context);
+	getdns_dict_destroy(s->extensions);
 	free(s);
 }

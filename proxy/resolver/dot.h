@@ -17,12 +17,14 @@ struct res_server;
  *
  * @up          kind DOT or PLAIN; copied
  * @timeout_ms  of one question
+ * @anchors     file of DNSSEC trust anchors: only answers that they prove, or that lie below a zone
+ *              without keys, are taken; NULL = no validation
  * @ret_why     on error: a static sentence. May be NULL
  * Returns      0, ZW_E_UNSUPPORTED (library), ZW_E_CONFIG (authorities cannot be read)
  * Ownership    caller, res_server_free(), once no question is open; NULL is ok
  */
 int res_server_new(struct zev_loop *loop, const struct res_upstream *up, unsigned timeout_ms,
-		   struct res_server **ret, const char **ret_why);
+		   const char *anchors, struct res_server **ret, const char **ret_why);
 void res_server_free(struct res_server *s);
 
 /**

@@ -34,7 +34,7 @@ struct attempt {
 	LIST_ENTRY(attempt) of_lookup;
 	struct lookup *lookup; /* NULL once nobody wants it */
 	size_t source;
-	unsigned n_pending;
+	unsigned n_pending, n_halves;
 	struct half {
 		struct attempt *attempt;
 		enum res_type type;
@@ -47,15 +47,18 @@ struct lookup {
 	struct zw_map_node node;
 	LIST_ENTRY(lookup) open;
 	struct res_lookups *all;
+	enum res_type type;
+	const char *zone; /* of the servers that are asked; borrowed from a source */
 	char name[RES_NAME_MAX + 1];
+	char key[RES_NAME_MAX + 3];
 	uint64_t *queries; /* owned */
 	size_t n_queries;
 	LIST_HEAD(, attempt) attempts;
 	bool asked[RES_UPSTREAMS_MAX]; /* in this round */
 	unsigned n_running, n_rounds;
 	bool is_over;
-	const struct attempt *half_ready; /* has addresses of one family */
-	const char *failed_at;		  /* the last server that failed */
+	const struct attempt *half_ready;   /* has addresses of one family */
+	const char *failed_at, *failed_why; /* the last server that failed */
 	unsigned failed_how;
 	struct zev_timer *deadline, *step; /* owned; step: hedge or pause of a round */
 	struct zev_timer *other_family;
@@ -118,7 +121,7 @@ static void finish(struct lookup *l, const struct res_result *r, const char *det
 
 	if (l->is_over)
 		return;
-	res_cache_put(all->cache, l->name, r, zw_mono_ms());
+	res_cache_put(all->cache, l->name, l->type, r, zw_mono_ms());
 	lookup_close(l);
 	for (size_t i = 0; i < l->n_queries; i++)
 		all->on_answer(all->arg, l->queries[i], r, detail);
@@ -133,6 +136,7 @@ static void finish_failed(struct lookup *l, unsigned status)
 	if (l->failed_at != NULL)
 		snprintf(detail, sizeof(detail), "%s: %s", l->failed_at,
 			 l->failed_how == ZW_RES_STATUS_TIMEOUT ? "no answer in time"
+			 : l->failed_why != NULL		? l->failed_why
 								: "not reached, or not proven");
 	finish(l, r, detail);
 	free(r);
@@ -140,7 +144,7 @@ static void finish_failed(struct lookup *l, unsigned status)
 
 /* -- servers ------------------------------------------------------------------------------------ */
 
-static void attempt_failed(struct attempt *a, unsigned how)
+static void attempt_failed(struct attempt *a, unsigned how, const char *why)
 {
 	struct lookup *l = a->lookup;
 	struct res_lookups *all = l->all;
@@ -148,6 +152,7 @@ static void attempt_failed(struct attempt *a, unsigned how)
 	all->bad_until_ms[a->source] = zw_mono_ms() + BAD_MS;
 	l->failed_at = all->sources[a->source].text;
 	l->failed_how = how;
+	l->failed_why = why;
 	l->n_running--;
 	attempt_detach(a);
 	step(l);
@@ -159,12 +164,15 @@ static void attempt_concluded(struct attempt *a)
 	struct res_result *r = zw_xnew(struct res_result);
 
 	/* A half that is not there yet counts as failed: the other one is good for now. */
-	for (size_t i = 0; i < N_HALVES; i++)
+	for (size_t i = 0; i < a->n_halves; i++)
 		if (!a->halves[i].is_done)
 			a->halves[i].result.status = ZW_RES_STATUS_TIMEOUT;
-	res_answer_merge(&a->halves[HALF_A].result, &a->halves[HALF_AAAA].result, r);
+	if (a->n_halves == N_HALVES)
+		res_answer_merge(&a->halves[HALF_A].result, &a->halves[HALF_AAAA].result, r);
+	else
+		*r = a->halves[0].result;
 	if (r->status == ZW_RES_STATUS_FAILED || r->status == ZW_RES_STATUS_TIMEOUT) {
-		attempt_failed(a, r->status);
+		attempt_failed(a, r->status, r->why);
 	} else {
 		l->all->bad_until_ms[a->source] = 0;
 		finish(l, r, "");
@@ -216,20 +224,21 @@ static void attempt_start(struct lookup *l, size_t source)
 	a->source = source;
 	LIST_INSERT_HEAD(&l->attempts, a, of_lookup);
 	l->n_running++;
-	for (size_t i = 0; i < N_HALVES; i++) {
+	a->n_halves = l->type == RES_TYPE_ADDR ? N_HALVES : 1;
+	for (size_t i = 0; i < a->n_halves; i++) {
 		struct half *h = &a->halves[i];
 
 		h->attempt = a;
-		h->type = types[i];
+		h->type = l->type == RES_TYPE_ADDR ? types[i] : l->type;
 		a->n_pending++;
-		if (s->ask(s->server, l->name, h->type, on_reply, h) < 0) {
+		if (s->ask == NULL || s->ask(s->server, l->name, h->type, on_reply, h) < 0) {
 			a->n_pending--;
 			h->is_done = true;
 			h->result.status = ZW_RES_STATUS_FAILED;
 		}
 	}
 	if (a->n_pending == 0)
-		attempt_failed(a, ZW_RES_STATUS_FAILED);
+		attempt_failed(a, ZW_RES_STATUS_FAILED, NULL);
 }
 
 /* The next server of this round: good ones in their order, then those that failed lately. */
@@ -239,7 +248,8 @@ static int source_next(const struct lookup *l)
 
 	for (int want_bad = 0; want_bad <= 1; want_bad++)
 		for (size_t i = 0; i < l->all->n_sources; i++)
-			if (!l->asked[i] && (l->all->bad_until_ms[i] > now_ms) == (want_bad != 0))
+			if (!l->asked[i] && strcmp(l->all->sources[i].zone, l->zone) == 0 &&
+			    (l->all->bad_until_ms[i] > now_ms) == (want_bad != 0))
 				return (int)i;
 	return -1;
 }
@@ -274,6 +284,7 @@ static void mark_slow(struct lookup *l)
 		l->all->bad_until_ms[a->source] = zw_mono_ms() + BAD_MS;
 		l->failed_at = l->all->sources[a->source].text;
 		l->failed_how = ZW_RES_STATUS_TIMEOUT;
+		l->failed_why = NULL;
 	}
 }
 
@@ -336,6 +347,25 @@ static void wait_add(struct lookup *l, uint64_t query)
 	l->queries[l->n_queries++] = query;
 }
 
+/* The zone of servers that a name belongs to: the longest that it lies in. NULL: there are none. */
+static const char *zone_of(const struct res_lookups *all, const char *name)
+{
+	const char *best = NULL;
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < all->n_sources; i++) {
+		const char *zone = all->sources[i].zone;
+		size_t z = strlen(zone);
+
+		if ((best != NULL && z <= strlen(best)) || z > len ||
+		    strcmp(name + len - z, zone) != 0)
+			continue;
+		if (z == 0 || z == len || name[len - z - 1] == '.')
+			best = zone;
+	}
+	return best;
+}
+
 static void refuse(struct res_lookups *all, uint64_t query, const char *detail)
 {
 	struct res_result *r = zw_xnew(struct res_result);
@@ -345,17 +375,21 @@ static void refuse(struct res_lookups *all, uint64_t query, const char *detail)
 	free(r);
 }
 
-static struct lookup *lookup_new(struct res_lookups *all, const char *name)
+static struct lookup *lookup_new(struct res_lookups *all, const char *name, enum res_type type,
+				 const char *zone)
 {
 	struct lookup *l = zw_xnew(struct lookup);
 
 	l->all = all;
+	l->type = type;
+	l->zone = zone;
 	zw_strlcpy(l->name, name, sizeof(l->name));
 	LIST_INIT(&l->attempts);
 	l->deadline = zev_timer_new(all->loop, on_deadline, l);
 	l->step = zev_timer_new(all->loop, on_step, l);
 	l->other_family = zev_timer_new(all->loop, on_other_family, l);
-	zw_map_add(&all->by_name, &l->node, l->name, strlen(l->name));
+	size_t key_len = res_key_write(name, type, l->key);
+	zw_map_add(&all->by_name, &l->node, l->key, key_len);
 	LIST_INSERT_HEAD(&all->open, l, open);
 	return l;
 }
@@ -367,27 +401,30 @@ static bool is_host_name(const char *name, size_t len)
 	       strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") == len;
 }
 
-void res_lookup_start(struct res_lookups *all, uint64_t query, const char *name)
+void res_lookup_start(struct res_lookups *all, uint64_t query, const char *name, enum res_type type)
 {
 	struct res_result *cached = zw_xnew(struct res_result);
 	size_t len = strlen(name);
 
 	if (!is_host_name(name, len)) {
 		refuse(all, query, "not a host name");
-	} else if (res_cache_get(all->cache, name, zw_mono_ms(), cached)) {
+	} else if (res_cache_get(all->cache, name, type, zw_mono_ms(), cached)) {
 		all->on_answer(all->arg, query, cached, "");
 	} else {
-		struct zw_map_node *n = zw_map_find(&all->by_name, name, len);
+		char key[RES_NAME_MAX + 3];
+		size_t key_len = res_key_write(name, type, key);
+		const char *zone = zone_of(all, name);
+		struct zw_map_node *n = zw_map_find(&all->by_name, key, key_len);
 		struct lookup *l = n != NULL ? zw_map_entry(n, struct lookup, node) : NULL;
 
-		if (all->n_sources == 0) {
+		if (zone == NULL) {
 			refuse(all, query, "no upstream that zwatch can ask is set");
 		} else if (l != NULL && l->n_queries < WAITING_MAX) {
 			wait_add(l, query);
 		} else if (l != NULL || all->by_name.n >= OPEN_MAX) {
 			refuse(all, query, "too many lookups at once");
 		} else {
-			l = lookup_new(all, name);
+			l = lookup_new(all, name, type, zone);
 			wait_add(l, query);
 			zev_timer_start(l->deadline, all->timeout_ms);
 			step(l);

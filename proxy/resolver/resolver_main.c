@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * zwatch-resolver: looks names up for zwatch over authenticated DNS. A process of its own, because
+ * zwatch-resolver: looks names up for zwatch over authenticated DNS (TLS, HTTPS). A process of its own, because
  * what servers send is parsed here, and restarted by zwatch if that ever ends it.
  *
  * Life: hello → res_setup → contexts and warm-up (files are opened) → lock-down → locked, res_ready →
@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "proxy/resolver/doh.h"
 #include "proxy/resolver/dot.h"
 #include "proxy/resolver/lookup.h"
 #include "proxy/resolver/upstream.h"
@@ -25,14 +26,21 @@
 /* The library gives up later than the lookup, whose timer decides. */
 #define LIBRARY_SLACK_MS 500
 
+/* One upstream; neither of the two pointers: it cannot be asked, and what is asked of it fails. */
+struct server {
+	struct res_upstream up;
+	struct res_server *dot; /* owned */
+	struct res_doh *doh;	/* owned */
+};
+
 struct resolver {
 	struct zev_loop *loop;
 	struct zw_chan *chan;
 	struct res_lookups *lookups; /* NULL until set up */
 	unsigned timeout_ms;
-	size_t n_servers, n_doh;
-	struct res_server *servers[RES_UPSTREAMS_MAX]; /* owned */
-	struct res_upstream upstreams[RES_UPSTREAMS_MAX];
+	char *anchors; /* owned; NULL = no validation */
+	size_t n_servers;
+	struct server servers[RES_UPSTREAMS_MAX];
 	int exit_status;
 };
 
@@ -41,46 +49,54 @@ static void on_answer(void *arg, uint64_t query, const struct res_result *result
 {
 	struct resolver *r = arg;
 
-	if (r->n_servers == 0 && r->n_doh > 0)
-		detail = "unsupported upstream: https:// is not asked by this version";
 	zw_send(r->chan, res_answer, .query = query, .status = (uint8_t)result->status,
 		.ttl_s = result->ttl_s,
 		.addrs = zw_span_n(result->addrs, result->n_addrs * sizeof(result->addrs[0])),
 		.cnames = zw_span_n(result->cnames, result->cnames_len_b),
+		.records = zw_span_n(result->records, result->records_len_b),
 		.detail = zw_span(detail));
 }
 
+/* An upstream that cannot be used keeps its place: names of its zone must not go elsewhere. */
 static void server_add(struct resolver *r, const struct res_upstream *up)
 {
+	/* A zone of one's own is seldom below the keys of the root. */
+	const char *anchors = up->zone[0] == '\0' ? r->anchors : NULL;
 	const char *why = "";
+	int e = 0;
 
 	if (r->n_servers >= RES_UPSTREAMS_MAX) {
 		zw_warn("more than %d upstreams: %s is left out", RES_UPSTREAMS_MAX, up->text);
 		return;
 	}
-	r->upstreams[r->n_servers] = *up;
-	int e = res_server_new(r->loop, up, r->timeout_ms + LIBRARY_SLACK_MS,
-			       &r->servers[r->n_servers], &why);
+	struct server *s = &r->servers[r->n_servers++];
+	s->up = *up;
+	if (up->kind == RES_UPSTREAM_DOH && anchors != NULL)
+		e = ZW_E_UNSUPPORTED, why = "DNSSEC is validated over tls:// and system alone";
+	else if (up->kind == RES_UPSTREAM_DOH)
+		e = res_doh_new(r->loop, up, r->timeout_ms + LIBRARY_SLACK_MS, &s->doh, &why);
+	else
+		e = res_server_new(r->loop, up, r->timeout_ms + LIBRARY_SLACK_MS, anchors, &s->dot,
+				   &why);
 	if (e < 0)
 		zw_error("upstream %s: %s (%s)", up->text, why, zw_strerror(e));
-	else
-		r->n_servers++;
 }
 
-static void system_add(struct resolver *r)
+static void system_add(struct resolver *r, const char *zone)
 {
 	struct res_upstream found[3]; /* as many as resolv.conf(5) takes */
 	zw_autofree char *text = NULL;
 	size_t len = 0;
 	int e = zw_read_file(RESOLV_CONF, RESOLV_CONF_MAX_B, &text, &len);
 
-	if (e < 0) {
+	if (e < 0)
 		zw_error("%s: %s", RESOLV_CONF, zw_strerror(e));
-		return;
-	}
-	size_t n = res_resolvconf_parse(zw_span_n(text, len), found, ZW_N_ELEMENTS(found));
-	for (size_t i = 0; i < n; i++)
+	size_t n =
+		e < 0 ? 0 : res_resolvconf_parse(zw_span_n(text, len), found, ZW_N_ELEMENTS(found));
+	for (size_t i = 0; i < n; i++) {
+		zw_strlcpy(found[i].zone, zone, sizeof(found[i].zone));
 		server_add(r, &found[i]);
+	}
 }
 
 static void upstreams_add(struct resolver *r, struct zw_span text)
@@ -94,13 +110,23 @@ static void upstreams_add(struct resolver *r, struct zw_span text)
 		if (res_upstream_parse(line, &up, &why) < 0)
 			zw_error("upstream %.*s: %s", (int)(line.len > 200 ? 200 : line.len),
 				 line.p, why);
-		else if (up.kind == RES_UPSTREAM_DOT)
-			server_add(r, &up);
 		else if (up.kind == RES_UPSTREAM_SYSTEM)
-			system_add(r);
+			system_add(r, up.zone);
 		else
-			r->n_doh++;
+			server_add(r, &up);
 	}
+}
+
+static struct res_source source_of(struct server *s)
+{
+	return (struct res_source){
+		.text = s->up.text,
+		.zone = s->up.zone,
+		.server = s->doh != NULL ? (void *)s->doh : (void *)s->dot,
+		.ask = s->doh != NULL	? res_doh_ask
+		       : s->dot != NULL ? res_server_ask
+					: NULL,
+	};
 }
 
 static void on_msg_res_setup(struct resolver *r, const struct zw_msg_res_setup *m)
@@ -113,30 +139,36 @@ static void on_msg_res_setup(struct resolver *r, const struct zw_msg_res_setup *
 		return;
 	}
 	r->timeout_ms = m->timeout_ms > 0 && m->timeout_ms < 60000 ? m->timeout_ms : TIMEOUT_MS;
+	r->anchors = m->anchors.len > 0 ? zw_span_dup(m->anchors) : NULL;
 	upstreams_add(r, m->upstreams);
 	for (size_t i = 0; i < r->n_servers; i++)
-		sources[i] = (struct res_source){.text = r->upstreams[i].text,
-						 .server = r->servers[i],
-						 .ask = res_server_ask};
+		sources[i] = source_of(&r->servers[i]);
 	r->lookups = res_lookups_new(r->loop, sources, r->n_servers, r->timeout_ms, on_answer, r);
 	r->exit_status = 0;
 	/* Back to main(), which locks down before it serves. */
 	zev_stop(r->loop);
 }
 
+static void on_msg_res_query(struct resolver *r, const struct zw_msg_res_query *m)
+{
+	char name[RES_NAME_MAX + 3];
+
+	zw_span_cpy(name, sizeof(name), m->name);
+	res_lookup_start(r->lookups, m->query, name, (enum res_type)m->type);
+}
+
 static void on_msg(struct zw_chan *chan, enum zw_msg_id id, const union zw_msg_any *msg, int *fds,
 		   void *arg)
 {
 	struct resolver *r = arg;
-	char name[RES_NAME_MAX + 3];
 
 	(void)chan;
 	(void)fds;
 	if (id == ZW_ID_res_setup) {
 		on_msg_res_setup(r, &msg->res_setup);
-	} else if (id == ZW_ID_res_query && r->lookups != NULL) {
-		zw_span_cpy(name, sizeof(name), msg->res_query.name);
-		res_lookup_start(r->lookups, msg->res_query.query, name);
+	} else if (id == ZW_ID_res_query && r->lookups != NULL &&
+		   res_type_is_known(msg->res_query.type)) {
+		on_msg_res_query(r, &msg->res_query);
 	} else {
 		zw_error("%s does not belong here", zw_msg_name(id));
 		r->exit_status = 1;
@@ -161,8 +193,11 @@ static const struct zw_chan_ops chan_ops = {.on_msg = on_msg, .on_end = on_end};
 static void fini(struct resolver *r)
 {
 	res_lookups_free(r->lookups);
-	for (size_t i = 0; i < r->n_servers; i++)
-		res_server_free(r->servers[i]);
+	for (size_t i = 0; i < r->n_servers; i++) {
+		res_server_free(r->servers[i].dot);
+		res_doh_free(r->servers[i].doh);
+	}
+	free(r->anchors);
 	zw_chan_free(r->chan);
 	zev_loop_free(r->loop);
 }

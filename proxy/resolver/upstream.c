@@ -9,6 +9,7 @@
 
 #define DOT_PORT 853
 #define DNS_PORT 53
+#define DOH_PORT 443
 
 static bool span_take_prefix(struct zw_span *s, const char *prefix)
 {
@@ -49,11 +50,12 @@ static int addr_parse(struct zw_span s, struct res_addr *ret)
 	return 0;
 }
 
-/* ADDR[:PORT] or [ADDR][:PORT]. */
-static int endpoint_parse(struct zw_span s, struct res_upstream *up)
+/* HOST[:PORT] or [HOST][:PORT], into its two parts. */
+static int endpoint_split(struct zw_span s, unsigned port_default, struct zw_span *ret_host,
+			  uint16_t *ret_port)
 {
 	struct zw_span host, port = {0};
-	uint64_t number = DOT_PORT;
+	uint64_t number = port_default;
 
 	if (span_take_prefix(&s, "[")) {
 		if (s.len == 0 || memchr(s.p, ']', s.len) == NULL)
@@ -66,11 +68,10 @@ static int endpoint_parse(struct zw_span s, struct res_upstream *up)
 		host = span_until(&s, ':');
 		port = s;
 	}
-	if (addr_parse(host, &up->addr) < 0)
-		return ZW_E_SYNTAX;
 	if (port.len > 0 && (zw_parse_u64(port.p, port.len, 65535, &number) < 0 || number == 0))
 		return ZW_E_SYNTAX;
-	up->port = (uint16_t)number;
+	*ret_host = host;
+	*ret_port = (uint16_t)number;
 	return 0;
 }
 
@@ -120,17 +121,9 @@ static bool auth_name_is_good(struct zw_span s)
 	return true;
 }
 
-static const char *dot_parse(struct zw_span s, struct res_upstream *up)
+/* What both kinds take behind the server. */
+static const char *options_parse(struct zw_span options, struct res_upstream *up)
 {
-	struct zw_span options = s, where = span_until(&options, ';');
-	struct zw_span name = where, endpoint = span_until(&name, '#');
-
-	up->kind = RES_UPSTREAM_DOT;
-	if (endpoint_parse(endpoint, up) < 0)
-		return "tls:// wants an address, not a name: tls://9.9.9.9#dns.quad9.net";
-	if (name.len > 0 && !auth_name_is_good(name))
-		return "the name behind # is not a host name";
-	zw_span_cpy(up->auth_name, sizeof(up->auth_name), name);
 	while (options.len > 0) {
 		struct zw_span option = span_until(&options, ';');
 
@@ -142,12 +135,77 @@ static const char *dot_parse(struct zw_span s, struct res_upstream *up)
 			if (option.len == 0 || option.len >= sizeof(up->ca_file))
 				return "ca= wants a file name";
 			zw_span_cpy(up->ca_file, sizeof(up->ca_file), option);
+		} else if (up->kind == RES_UPSTREAM_DOH && span_take_prefix(&option, "addr=")) {
+			if (addr_parse(option, &up->addr) < 0)
+				return "addr= wants an address";
 		} else {
-			return "only pin-sha256= and ca= may follow";
+			return "only pin-sha256= and ca= may follow, and addr= behind https://";
 		}
 	}
+	return NULL;
+}
+
+static const char *dot_parse(struct zw_span s, struct res_upstream *up)
+{
+	struct zw_span options = s, where = span_until(&options, ';');
+	struct zw_span name = where, endpoint = span_until(&name, '#'), host;
+	const char *why;
+
+	up->kind = RES_UPSTREAM_DOT;
+	if (endpoint_split(endpoint, DOT_PORT, &host, &up->port) < 0 ||
+	    addr_parse(host, &up->addr) < 0)
+		return "tls:// wants an address, not a name: tls://9.9.9.9#dns.quad9.net";
+	if (name.len > 0 && !auth_name_is_good(name))
+		return "the name behind # is not a host name";
+	zw_span_cpy(up->auth_name, sizeof(up->auth_name), name);
+	if ((why = options_parse(options, up)) != NULL)
+		return why;
 	if (up->auth_name[0] == '\0' && !up->has_pin)
 		return "without #NAME or pin-sha256= anybody could answer";
+	return NULL;
+}
+
+/* A path of visible bytes; the variable of a URI template (RFC 8484 section 4.1.1) is for GET. */
+static bool path_parse(struct zw_span s, struct res_upstream *up)
+{
+	static const char template[] = "{?dns}";
+	size_t n = sizeof(template) - 1;
+
+	if (s.len >= n && memcmp(s.p + s.len - n, template, n) == 0)
+		s.len -= n;
+	if (s.len == 0 || s.len >= sizeof(up->path))
+		return false;
+	for (size_t i = 0; i < s.len; i++)
+		if (s.p[i] <= 0x20 || s.p[i] >= 0x7f || s.p[i] == '#' || s.p[i] == '{')
+			return false;
+	zw_span_cpy(up->path, sizeof(up->path), s);
+	return true;
+}
+
+static const char *doh_parse(struct zw_span s, struct res_upstream *up)
+{
+	struct zw_span options = s, url = span_until(&options, ';');
+	struct zw_span path = url, authority = span_until(&path, '/'), host;
+	const char *why;
+
+	up->kind = RES_UPSTREAM_DOH;
+	if (path.p == NULL || authority.len == url.len)
+		return "https:// wants a path: https://dns.quad9.net/dns-query;addr=9.9.9.9";
+	/* The slash belongs to it. */
+	path = zw_span_n(path.p - 1, path.len + 1);
+	if (endpoint_split(authority, DOH_PORT, &host, &up->port) < 0 || host.len == 0)
+		return "https:// wants a host: https://dns.quad9.net/dns-query;addr=9.9.9.9";
+	if (!path_parse(path, up))
+		return "the path behind the host cannot be asked for";
+	(void)addr_parse(host, &up->addr);
+	if (up->addr.family == 0 && !auth_name_is_good(host))
+		return "the host of https:// is not a host name";
+	zw_span_cpy(up->auth_name, sizeof(up->auth_name), host);
+	if ((why = options_parse(options, up)) != NULL)
+		return why;
+	if (up->addr.family == 0)
+		return "give its address as well, so that no name has to be looked up first: "
+		       ";addr=9.9.9.9";
 	return NULL;
 }
 
@@ -155,14 +213,26 @@ static void text_set(struct res_upstream *up, struct zw_span line)
 {
 	char addr[INET6_ADDRSTRLEN] = "?";
 
-	if (up->kind == RES_UPSTREAM_DOT || up->kind == RES_UPSTREAM_PLAIN) {
+	if (up->kind != RES_UPSTREAM_SYSTEM) {
 		inet_ntop(up->addr.family == 6 ? AF_INET6 : AF_INET, up->addr.b, addr,
 			  sizeof(addr));
-		snprintf(up->text, sizeof(up->text), "%s%s%.40s", addr, up->auth_name[0] ? "#" : "",
-			 up->auth_name);
+		snprintf(up->text, sizeof(up->text), "%s%s%s%.40s",
+			 up->kind == RES_UPSTREAM_DOH ? "https://" : "", addr,
+			 up->auth_name[0] ? "#" : "", up->auth_name);
 	} else {
 		zw_span_cpy(up->text, sizeof(up->text), line);
 	}
+}
+
+/* "corp.example=" before the server; its own options have an = too, but behind a colon. */
+static void zone_take(struct zw_span *s, struct res_upstream *up)
+{
+	struct zw_span rest = *s, zone = span_until(&rest, '=');
+
+	if (zone.len == s->len || !auth_name_is_good(zone))
+		return;
+	zw_span_cpy(up->zone, sizeof(up->zone), zone);
+	*s = rest;
 }
 
 int res_upstream_parse(struct zw_span line, struct res_upstream *ret, const char **ret_why)
@@ -171,10 +241,12 @@ int res_upstream_parse(struct zw_span line, struct res_upstream *ret, const char
 	struct zw_span rest = line;
 	const char *why = NULL;
 
+	zone_take(&rest, &up);
+	line = rest;
 	if (zw_span_eq(line, "system"))
 		up.kind = RES_UPSTREAM_SYSTEM;
 	else if (span_take_prefix(&rest, "https://"))
-		up.kind = RES_UPSTREAM_DOH;
+		why = doh_parse(rest, &up);
 	else if (span_take_prefix(&rest, "tls://"))
 		why = dot_parse(rest, &up);
 	else

@@ -143,6 +143,7 @@ void cfg_free(struct cfg *cfg)
 		cfg->upstream_proxy,
 		cfg->upstream_proxy_credentials,
 		cfg->notify_command,
+		cfg->dns_trust_anchors,
 		cfg->project_dir,
 		cfg->project_file,
 	};
@@ -326,6 +327,33 @@ static void load_file(struct cfg *cfg, const struct cfg_places *places, enum pol
 	cfg_read_text(cfg, places, layer, shown, text, len, report);
 }
 
+/* DNSSEC is validated by a library that does not speak HTTPS: such resolvers are left out. */
+static void validate_narrows(struct cfg *cfg, struct cfg_report *report)
+{
+	struct cfg_items *items = &cfg->dns_upstreams;
+	zw_autofree char *origin = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; cfg->dns_validate && i < items->n; i++) {
+		struct cfg_item *item = &items->list[i];
+
+		if (!zw_starts_with(item->text, "https://")) {
+			items->list[n++] = *item;
+			continue;
+		}
+		free(origin);
+		origin = zw_steal(&item->origin);
+		free(item->text);
+	}
+	if (!cfg->dns_validate)
+		return;
+	items->n = n;
+	if (n == 0)
+		cfg_report_error(report, origin != NULL ? origin : "", 0,
+				 "`validate` needs a resolver tls://.. or system in `upstreams`: "
+				 "over https:// DNSSEC is not validated.");
+}
+
 int cfg_load(const struct cfg_places *places, const struct cfg_source *source, struct cfg **ret,
 	     struct cfg_report *report)
 {
@@ -348,6 +376,7 @@ int cfg_load(const struct cfg_places *places, const struct cfg_source *source, s
 		free(cfg->project_file);
 		cfg->project_file = zw_steal(&project_file);
 	}
+	validate_narrows(cfg, report);
 	*ret = cfg;
 	return report->n_errors > 0 ? ZW_E_CONFIG : 0;
 }

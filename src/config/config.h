@@ -76,7 +76,9 @@ struct cfg {
 	int tls_sni;					   /* enum cfg_tls_sni */
 	int tls_ech;					   /* enum cfg_tls_ech */
 	int dns_doh;					   /* enum cfg_dns_doh */
-	int allow_sockets;				   /* enum cfg_allow_sockets */
+	bool dns_validate;
+	char *dns_trust_anchors; /* path of a file */
+	int allow_sockets;	 /* enum cfg_allow_sockets */
 	int64_t limit_connections, limit_per_host, limit_per_program, limit_new_per_second,
 		limit_header_b, limit_header_fields;
 	int64_t quota_up_b, quota_down_b;

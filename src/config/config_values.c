@@ -91,6 +91,44 @@ int cfg_check_key(const char *s)
 		       : ZW_E_SYNTAX;
 }
 
+static bool is_pin(const char *s, size_t len)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+	return len == 44 && strspn(s, digits) == 43 && s[43] == '=';
+}
+
+/* ";pin-sha256=..;ca=/FILE", and ";addr=ADDRESS" where @has_addr is given. */
+static int check_options(const char *p, bool *has_addr, const char **ret_why)
+{
+	struct pol_host host;
+
+	for (; *p == ';'; p += strcspn(p, ";")) {
+		size_t len = strcspn(++p, ";");
+
+		if (zw_starts_with(p, "pin-sha256=")) {
+			*ret_why = "pin-sha256= wants the SHA-256 of its public key in base64";
+			if (!is_pin(p + 11, len - 11))
+				return ZW_E_SYNTAX;
+		} else if (has_addr != NULL && zw_starts_with(p, "addr=")) {
+			*ret_why = "addr= wants an address";
+			if (pol_host_parse(p + 5, len - 5, &host) < 0 ||
+			    host.addr.family == POL_FAMILY_NONE)
+				return ZW_E_SYNTAX;
+			*has_addr = true;
+		} else if (!zw_starts_with(p, "ca=/")) {
+			*ret_why = has_addr == NULL
+					   ? "behind the name only ;pin-sha256=BASE64 and "
+					     ";ca=/FILE are possible"
+					   : "behind the path only ;addr=ADDRESS, "
+					     ";pin-sha256=BASE64 and ;ca=/FILE are possible";
+			return ZW_E_SYNTAX;
+		}
+	}
+	return 0;
+}
+
 /* Host of a resolver: an address for tls:// (a name would have to be looked up first). */
 static int check_dot(const char *s, const char **ret_why)
 {
@@ -121,21 +159,43 @@ static int check_dot(const char *s, const char **ret_why)
 		*ret_why = "the part behind # must be the name in the resolver's certificate";
 		return ZW_E_SYNTAX;
 	}
-	for (const char *p = hash + 1 + len; *p == ';'; p += strcspn(p, ";")) {
-		p++;
-		if (!zw_starts_with(p, "pin-sha256=") && !zw_starts_with(p, "ca=/")) {
-			*ret_why = "behind the name only ;pin-sha256=BASE64 and ;ca=/FILE are "
-				   "possible";
+	return check_options(hash + 1 + len, NULL, ret_why);
+}
+
+/* The name is never looked up: the address has to be there, in its place or behind it. */
+static int check_doh(const char *s, const char **ret_why)
+{
+	struct pol_host host;
+	size_t len = s[0] == '[' ? strcspn(s, "]") + 1 : strcspn(s, ":/;");
+	const char *p = s + len;
+	uint64_t port = 443;
+
+	*ret_why = "https:// must be followed by a host, such as "
+		   "https://dns.quad9.net/dns-query;addr=9.9.9.9";
+	if (len > strlen(s) || pol_host_parse(s, len, &host) < 0)
+		return ZW_E_SYNTAX;
+	if (*p == ':') {
+		size_t digits = strcspn(++p, "/;");
+
+		if (zw_parse_u64(p, digits, 65535, &port) < 0 || port == 0)
 			return ZW_E_SYNTAX;
-		}
+		p += digits;
 	}
-	return 0;
+	*ret_why = "behind the host of https:// stands a path, such as /dns-query";
+	if (*p != '/')
+		return ZW_E_SYNTAX;
+	bool has_addr = host.addr.family != POL_FAMILY_NONE;
+	int r = check_options(p + strcspn(p, ";"), &has_addr, ret_why);
+	if (r == 0 && !has_addr) {
+		*ret_why = "give its address as well, so that no name has to be looked up first: "
+			   ";addr=9.9.9.9";
+		r = ZW_E_SYNTAX;
+	}
+	return r;
 }
 
 int cfg_check_upstream(const char *s, const char **ret_why)
 {
-	struct pol_host host;
-
 	for (const char *c = s; *c != '\0'; c++) {
 		if ((unsigned char)*c > 0x20 && *c != 0x7f)
 			continue;
@@ -147,17 +207,11 @@ int cfg_check_upstream(const char *s, const char **ret_why)
 	if (zw_starts_with(s, "tls://"))
 		return check_dot(s + 6, ret_why);
 	if (!zw_starts_with(s, "https://")) {
-		*ret_why = "a resolver is tls://ADDRESS#NAME, https://HOST/PATH or system";
+		*ret_why = "a resolver is tls://ADDRESS#NAME, https://HOST/PATH;addr=ADDRESS or "
+			   "system";
 		return ZW_E_SYNTAX;
 	}
-	s += 8;
-	size_t len = s[0] == '[' ? strcspn(s, "]") + 1 : strcspn(s, ":/");
-	if (len > strlen(s) || pol_host_parse(s, len, &host) < 0) {
-		*ret_why = "https:// must be followed by a host, such as "
-			   "https://dns.quad9.net/dns-query";
-		return ZW_E_SYNTAX;
-	}
-	return 0;
+	return check_doh(s + 8, ret_why);
 }
 
 static bool is_ascii(const char *s)

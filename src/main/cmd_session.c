@@ -225,6 +225,7 @@ static void net_fill(struct sup_net *net, const struct cfg *c, const char *upstr
 				.local_ports = c->local_ports.list,
 				.n_local_ports = c->local_ports.n,
 				.upstreams = upstreams,
+				.anchors = c->dns_validate ? c->dns_trust_anchors : "",
 				.allow_private = private_names};
 }
 
@@ -389,7 +390,9 @@ static const struct cfg_catalogue *catalogue_get(void *arg)
 static int session_run(struct start *st, const struct cli *cli, enum face face, bool is_dangerous,
 		       const char *name, int log_fd)
 {
-	zw_autofree char *upstreams = lines_of(&st->cfg->dns_upstreams);
+	zw_autofree char *servers = lines_of(&st->cfg->dns_upstreams);
+	zw_autofree char *zones = lines_of(&st->cfg->dns_zones);
+	zw_autofree char *upstreams = zw_xasprintf("%s%s", servers, zones);
 	zw_autofree char *private_names = lines_of(&st->cfg->allow_private);
 	zw_autofree char *quotas = lines_of(&st->cfg->quota_sites);
 	zw_autofree char *store = cmd_store_path(st);

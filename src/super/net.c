@@ -30,6 +30,7 @@ static void resolver_start(struct sup *s)
 		return;
 	}
 	zw_send(s->resolver.chan, res_setup, .timeout_ms = s->config->net.resolve_ms,
+		.anchors = zw_span(s->config->net.anchors),
 		.upstreams = zw_span(s->config->net.upstreams));
 }
 

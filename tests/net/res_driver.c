@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * The real zwatch-resolver against real name servers on loopback, started by resolver.sh.
  *
- *   res_driver BIN UPSTREAMS TIMEOUT_MS NAME=EXPECTED...
+ *   res_driver BIN UPSTREAMS TIMEOUT_MS NAME[/TYPE]=EXPECTED...
  *
- * EXPECTED: status word [addresses] [+cnames], joined by `,`; `<MS` or `>MS` bounds the time. Or
- * `many=N`: N names n0 … at once. */
+ * EXPECTED: status word [addresses] [+cnames] [=records], joined by `,`; `fails` is either way of it;
+ * `~TEXT` must be in the detail of a failure; `<MS` or `>MS` bounds the time. TYPE: a number of DNS.
+ * ZW_ANCHORS: file of trust anchors. Or `burst=N`: N names n0.zw.test … at once. */
 #include <arpa/inet.h>
 #include <stdio.h>
 
@@ -13,7 +14,24 @@
 #include "src/base/words.h"
 #include "tests/net/super.h"
 
-static void describe(const struct zw_msg_res_answer *a, char *out, size_t size)
+/* A record as text: numbers of two bytes before a name, or whatever is printable. */
+static void record_describe(struct zw_buf *b, unsigned type, const uint8_t *p, size_t len)
+{
+	size_t at = 0, n_numbers = type == 15 ? 1 : type == 33 ? 3 : 0;
+
+	zw_buf_addf(b, ",=");
+	for (size_t i = 0; i < n_numbers; i++, at += 2)
+		zw_buf_addf(b, "%u ", (unsigned)p[at] << 8 | p[at + 1]);
+	if (type == 12 || type == 15 || type == 33) {
+		for (; at < len && p[at] != 0; at += 1 + (size_t)p[at])
+			zw_buf_addf(b, "%.*s.", p[at], p + at + 1);
+		return;
+	}
+	for (; at < len; at++)
+		zw_buf_addf(b, "%c", p[at] > 0x20 && p[at] < 0x7f ? p[at] : '_');
+}
+
+static void describe(const struct zw_msg_res_answer *a, unsigned type, char *out, size_t size)
 {
 	struct zw_buf b;
 
@@ -32,10 +50,44 @@ static void describe(const struct zw_msg_res_answer *a, char *out, size_t size)
 		for (size_t i = 0; i < a->cnames.len;
 		     i += strnlen(a->cnames.p + i, a->cnames.len - i) + 1)
 			zw_buf_addf(&b, ",+%.*s", (int)(a->cnames.len - i), a->cnames.p + i);
+		const uint8_t *p = (const uint8_t *)a->records.p;
+		for (size_t i = 0; i + 2 <= a->records.len;) {
+			size_t n = (size_t)p[i] << 8 | p[i + 1];
+
+			record_describe(&b, type, p + i + 2, n);
+			i += 2 + n;
+		}
 	}
 	zw_buf_add(&b, "", 1);
 	zw_strlcpy(out, (char *)zw_buf_head(&b), size);
 	zw_buf_fini(&b);
+}
+
+static bool is_failure(unsigned status)
+{
+	return status == ZW_RES_STATUS_FAILED || status == ZW_RES_STATUS_TIMEOUT;
+}
+
+/* Many names at once: every one is answered, by whichever way it goes. */
+static bool burst(struct tsuper *t, unsigned n)
+{
+	unsigned n_good = 0;
+
+	t->n_answers = t->n_ok = 0;
+	zw_chan_cork(t->resolver, true);
+	for (unsigned i = 0; i < n; i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "n%u.zw.test", i);
+		zw_send(t->resolver, res_query, .query = 1000 + i, .name = zw_span(name));
+	}
+	zw_chan_cork(t->resolver, false);
+	for (int64_t end = zw_mono_ms() + 15000; t->n_answers < n && zw_mono_ms() < end;)
+		tsuper_idle(t, 1);
+	n_good = t->n_ok;
+	printf("%s %u names at once: %u answered, %u well\n", n_good == n ? "ok  " : "FAIL", n,
+	       t->n_answers, n_good);
+	return n_good == n;
 }
 
 static bool one(struct tsuper *t, const char *arg)
@@ -46,19 +98,31 @@ static bool one(struct tsuper *t, const char *arg)
 
 	zw_span_cpy(name, sizeof(name), zw_span_n(arg, (size_t)(eq - arg)));
 	zw_strlcpy(want, eq + 1, sizeof(want));
+	char *slash = strchr(name, '/');
+	unsigned type = slash != NULL ? (unsigned)atoi(slash + 1) : 0;
+	if (slash != NULL)
+		*slash = '\0';
+	const char *why = "";
+	char *tilde = strchr(want, '~');
+	if (tilde != NULL) {
+		*tilde = '\0';
+		why = tilde + 1;
+	}
 	char *bound = strpbrk(want, "<>");
 	if (bound != NULL) {
 		*(*bound == '<' ? &max_ms : &min_ms) = atoi(bound + 1);
 		*bound = '\0';
 	}
 	int64_t t0 = zw_mono_ms();
-	const struct zw_msg_res_answer *a = tsuper_lookup(t, name, 15000);
+	const struct zw_msg_res_answer *a = tsuper_lookup(t, name, type, 15000);
 	int64_t ms = zw_mono_ms() - t0;
-	describe(a, got, sizeof(got));
-	bool is_good = strcmp(got, want) == 0 && ms >= min_ms && ms <= max_ms;
-	printf("%s %s: %s in %lld ms (%.*s)%s%s\n", is_good ? "ok  " : "FAIL", name, got,
-	       (long long)ms, a != NULL ? (int)a->detail.len : 0, a != NULL ? a->detail.p : "",
-	       is_good ? "" : ", wanted ", is_good ? "" : eq + 1);
+	describe(a, type, got, sizeof(got));
+	zw_autofree char *detail = a != NULL ? zw_span_dup(a->detail) : zw_xstrdup("");
+	bool is_wanted = strcmp(want, "fails") == 0 ? a != NULL && is_failure(a->status)
+						    : strcmp(got, want) == 0;
+	bool is_good = is_wanted && strstr(detail, why) != NULL && ms >= min_ms && ms <= max_ms;
+	printf("%s %s: %s in %lld ms (%s)%s%s\n", is_good ? "ok  " : "FAIL", name, got,
+	       (long long)ms, detail, is_good ? "" : ", wanted ", is_good ? "" : eq + 1);
 	return is_good;
 }
 
@@ -69,6 +133,7 @@ int main(int argc, char **argv)
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	tsuper_init(&t);
+	t.anchors = getenv("ZW_ANCHORS");
 	int64_t t0 = zw_mono_ms();
 	tsuper_resolver_start(&t, argv[1], argv[2], (unsigned)atoi(argv[3]));
 	if (!tsuper_wait(&t, &t.is_resolver_ready, 10000)) {
@@ -77,7 +142,9 @@ int main(int argc, char **argv)
 	}
 	printf("     ready in %lld ms\n", (long long)(zw_mono_ms() - t0));
 	for (int i = 4; i < argc; i++)
-		is_good &= one(&t, argv[i]);
+		is_good &= zw_starts_with(argv[i], "burst=")
+				   ? burst(&t, (unsigned)atoi(argv[i] + 6))
+				   : one(&t, argv[i]);
 	is_good &= tsuper_fini(&t);
 	return is_good ? 0 : 1;
 }

@@ -10,6 +10,7 @@
 #include "src/base/err.h"
 #include "src/base/io.h"
 #include "src/base/mem.h"
+#include "src/base/words.h"
 
 static struct tev *event_of(struct tsuper *t, uint64_t seq)
 {
@@ -99,11 +100,12 @@ static void on_proxy_msg(struct zw_chan *chan, enum zw_msg_id id, const union zw
 
 static void answer_keep(struct tsuper *t, const struct zw_msg_res_answer *m)
 {
-	struct zw_span *spans[3] = {&t->answer.addrs, &t->answer.cnames, &t->answer.detail};
+	struct zw_span *spans[4] = {&t->answer.addrs, &t->answer.cnames, &t->answer.records,
+				    &t->answer.detail};
 	size_t n = 0;
 
 	t->answer = *m;
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < 4; i++) {
 		memcpy(t->answer_data + n, spans[i]->p, spans[i]->len);
 		spans[i]->p = (char *)t->answer_data + n;
 		n += spans[i]->len;
@@ -122,7 +124,10 @@ static void on_resolver_msg(struct zw_chan *chan, enum zw_msg_id id, const union
 		t->is_resolver_ready = true;
 	else if (id == ZW_ID_res_answer && m->res_answer.query == t->own_query)
 		answer_keep(t, &m->res_answer);
-	else if (id == ZW_ID_res_answer && t->proxy != NULL)
+	else if (id == ZW_ID_res_answer && t->proxy == NULL) {
+		t->n_answers++;
+		t->n_ok += m->res_answer.status == ZW_RES_STATUS_OK;
+	} else if (id == ZW_ID_res_answer)
 		zw_chan_send_fds(t->proxy, ZW_ID_res_answer, &m->res_answer, NULL, 0);
 }
 
@@ -191,7 +196,8 @@ void tsuper_resolver_start(struct tsuper *t, const char *bin, const char *upstre
 
 	t->resolver_pid = spawn(bin, "zwatch-resolver", &fd);
 	t->resolver = zw_chan_new(t->loop, fd, ROLE_SUPER, ROLE_RESOLVER, &resolver_ops, t);
-	zw_send(t->resolver, res_setup, .timeout_ms = timeout_ms, .upstreams = zw_span(upstreams));
+	zw_send(t->resolver, res_setup, .timeout_ms = timeout_ms, .upstreams = zw_span(upstreams),
+		.anchors = zw_span(t->anchors));
 }
 
 bool tsuper_is_locked(pid_t pid)
@@ -252,11 +258,13 @@ bool tsuper_wait_fd(struct tsuper *t, int fd, unsigned what, int ms)
 	return !t->is_timeout;
 }
 
-const struct zw_msg_res_answer *tsuper_lookup(struct tsuper *t, const char *name, int ms)
+const struct zw_msg_res_answer *tsuper_lookup(struct tsuper *t, const char *name, unsigned type,
+					      int ms)
 {
 	t->has_answer = false;
 	t->own_query--;
-	zw_send(t->resolver, res_query, .query = t->own_query, .name = zw_span(name));
+	zw_send(t->resolver, res_query, .query = t->own_query, .name = zw_span(name),
+		.type = (uint16_t)type);
 	int64_t end_ms = zw_mono_ms() + ms;
 	while (!t->has_answer && zw_mono_ms() < end_ms && !t->is_resolver_gone)
 		tsuper_idle(t, 1);

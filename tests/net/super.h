@@ -35,6 +35,7 @@ struct tsuper {
 	struct zw_chan *proxy, *resolver;
 	pid_t proxy_pid, resolver_pid;
 	bool is_proxy_ready, is_resolver_ready, is_proxy_gone, is_resolver_gone;
+	const char *anchors;  /* file of trust anchors for the resolver, or NULL */
 	bool want_no_commit;  /* leave commits unanswered */
 	bool want_bad_commit; /* answer them with "not kept" */
 	struct tev events[SUP_EVENTS_MAX];
@@ -44,8 +45,9 @@ struct tsuper {
 	unsigned n_queries; /* res_query seen */
 	uint64_t own_query; /* number of the test's own lookup */
 	bool has_answer;
+	unsigned n_answers, n_ok;	 /* to other lookups of the test's own */
 	struct zw_msg_res_answer answer; /* spans into answer_data */
-	uint8_t answer_data[4096];
+	uint8_t answer_data[16384];
 	struct zev_timer *timer;
 	bool is_timeout;
 };
@@ -72,7 +74,11 @@ bool tsuper_wait_fd(struct tsuper *t, int fd, unsigned what, int ms);
 /** Runs the loop for so long. */
 void tsuper_idle(struct tsuper *t, int ms);
 
-/** Looks @name up through the resolver alone; NULL after @ms. Valid until the next call. */
-const struct zw_msg_res_answer *tsuper_lookup(struct tsuper *t, const char *name, int ms);
+/**
+ * Looks @name up through the resolver alone; NULL after @ms. Valid until the next call.
+ * @type  0 = its addresses, else a number of DNS
+ */
+const struct zw_msg_res_answer *tsuper_lookup(struct tsuper *t, const char *name, unsigned type,
+					      int ms);
 
 #endif

@@ -135,6 +135,20 @@ static void test_no_file__defaults(void **state)
 	assert_string_equal(f->cfg->allow_write.list[0].text, project);
 }
 
+static void test_validate__takes_resolvers_that_can(void **state)
+{
+	struct fixture *f = *state;
+
+	put(f, "etc/config.json", "{\"network\": {\"dns\": {\"validate\": true}}}");
+	assert_int_equal(load(f), 0);
+	assert_int_equal(f->cfg->dns_upstreams.n, 1);
+	assert_string_equal(f->cfg->dns_upstreams.list[0].text, "tls://9.9.9.9#dns.quad9.net");
+	put(f, "etc/config.json",
+	    "{\"network\": {\"dns\": {\n\"validate\": true,\n\"upstreams\": "
+	    "[\"https://a.test/q;addr=9.9.9.9\"]}}}");
+	refuses(f, "over https:// DNSSEC is not validated", "etc/config.json:3");
+}
+
 static void test_Z132_named_file__must_be_there_and_right(void **state)
 {
 	struct fixture *f = *state;
@@ -314,6 +328,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_no_file__defaults, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_validate__takes_resolvers_that_can, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(test_Z132_named_file__must_be_there_and_right,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_Z132_unreadable_file__refused, setup,

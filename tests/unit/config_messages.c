@@ -197,11 +197,15 @@ static void test_values__out_of_range_and_unknown_words(void **state)
 	     "machine's own. "
 	     "config.json:1");
 	user("{\"network\": {\"dns\": {\"upstreams\": [\n\"8.8.8.8\"]}}}",
-	     "error: `8.8.8.8` is no resolver: a resolver is tls://ADDRESS#NAME, https://HOST/PATH "
+	     "error: `8.8.8.8` is no resolver: a resolver is tls://ADDRESS#NAME, "
+	     "https://HOST/PATH;addr=ADDRESS "
 	     "or "
 	     "system. config.json:2");
 	user("{\"network\": {\"dns\": {\"zones\": {\"10.0.0.1\": [\"system\"]}}}}",
 	     "error: `10.0.0.1` in `zones` is no domain name. config.json:1");
+	user("{\"network\": {\"dns\": {\"zones\": {\"a.example\":\n[\"tls://x\"]}}}}",
+	     "error: a resolver of zone `a.example` is none: write tls://ADDRESS[:PORT]#NAME, such "
+	     "as tls://9.9.9.9#dns.quad9.net. config.json:2");
 	user("{\"network\": {\"dns\": {\"zones\": {\"a.example\": []}}}}",
 	     "error: zone `a.example` must be a list of resolvers. config.json:1");
 	user("{\"filesystem\": {\"denyRead\": [\"~/*.key\"]}}",

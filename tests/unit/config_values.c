@@ -86,10 +86,11 @@ static void test_upstream__forms(void **state)
 		"tls://9.9.9.9#dns.quad9.net",
 		"tls://9.9.9.9:8853#dns.quad9.net",
 		"tls://[2620:fe::fe]#dns.quad9.net",
-		"tls://[2620:fe::fe]:853#dns.quad9.net;pin-sha256=abc=;ca=/etc/ca.pem",
-		"https://dns.quad9.net/dns-query",
+		"tls://[2620:fe::fe]:853#dns.quad9.net;pin-sha256="
+		"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=;ca=/etc/ca.pem",
+		"https://dns.quad9.net/dns-query;addr=9.9.9.9",
 		"https://[2620:fe::fe]/dns-query",
-		"https://dns.example:8443/q",
+		"https://dns.example:8443/q;ca=/x;addr=2001:db8::1",
 	};
 	static const struct {
 		const char *text;
@@ -110,6 +111,13 @@ static void test_upstream__forms(void **state)
 		{"tls://9.9.9.9#n.example;pin=x", "only ;pin-sha256"},
 		{"tls://9.9.9.9#n.example;ca=rel.pem", "only ;pin-sha256"},
 		{"https:///x", "followed by a host"},
+		{"https://a:0/x;addr=9.9.9.9", "followed by a host"},
+		{"https://a", "stands a path"},
+		{"https://dns.quad9.net/dns-query", "give its address"},
+		{"https://a/x;addr=b", "addr= wants"},
+		{"https://a/x;addr=9.9.9.9;pin=1", "only ;addr="},
+		{"tls://9.9.9.9#a;addr=9.9.9.9", "only ;pin-sha256"},
+		{"tls://9.9.9.9#a;pin-sha256=abc=", "SHA-256"},
 		{"https://a b/x", "blank"},
 		{"tls://9.9.9.9#n.example\n", "blank"},
 	};

@@ -103,7 +103,8 @@ static struct res_lookups *make(struct server *servers, size_t n, unsigned timeo
 	last_status = 99;
 	for (size_t i = 0; i < n; i++) {
 		servers[i].loop = loop;
-		sources[i] = (struct res_source){.text = "s", .server = &servers[i], .ask = ask};
+		sources[i] = (struct res_source){
+			.text = "s", .zone = "", .server = &servers[i], .ask = ask};
 	}
 	return res_lookups_new(loop, sources, n, timeout_ms, on_answer, NULL);
 }
@@ -133,13 +134,13 @@ static void test_lookup__both_types_then_cache(void **state)
 
 	(void)state;
 	for (uint64_t i = 0; i < 50; i++)
-		res_lookup_start(l, i, "a.example");
+		res_lookup_start(l, i, "a.example", RES_TYPE_ADDR);
 	assert_int_equal(res_lookups_n_open(l), 1);
 	run(40);
 	assert_int_equal(n_answers, 50);
 	assert_int_equal(last_n_addrs, 2);
 	assert_int_equal(s[0].n_asked, 2);
-	res_lookup_start(l, 99, "a.example");
+	res_lookup_start(l, 99, "a.example", RES_TYPE_ADDR);
 	assert_int_equal(n_answers, 51);
 	assert_int_equal(last_query, 99);
 	finish(l);
@@ -151,11 +152,11 @@ static void test_lookup__dead_first_server_costs_nothing(void **state)
 	struct res_lookups *l = make(s, 2, 1000);
 
 	(void)state;
-	res_lookup_start(l, 1, "a.example");
+	res_lookup_start(l, 1, "a.example", RES_TYPE_ADDR);
 	run(30);
 	assert_int_equal(last_status, ZW_RES_STATUS_OK);
 	/* It is asked last from now on. */
-	res_lookup_start(l, 2, "b.example");
+	res_lookup_start(l, 2, "b.example", RES_TYPE_ADDR);
 	run(30);
 	assert_int_equal(n_answers, 2);
 	assert_int_equal(s[0].n_asked, 2);
@@ -169,13 +170,13 @@ static void test_lookup__silent_server_gets_company(void **state)
 
 	(void)state;
 	int64_t t0 = zw_mono_ms();
-	res_lookup_start(l, 1, "a.example");
+	res_lookup_start(l, 1, "a.example", RES_TYPE_ADDR);
 	run(700);
 	assert_int_equal(n_answers, 0);
 	run(200);
 	assert_int_equal(last_status, ZW_RES_STATUS_OK);
 	assert_true(zw_mono_ms() - t0 < 2500);
-	res_lookup_start(l, 2, "b.example");
+	res_lookup_start(l, 2, "b.example", RES_TYPE_ADDR);
 	run(30);
 	assert_int_equal(n_answers, 2);
 	finish(l);
@@ -187,7 +188,7 @@ static void test_lookup__one_family_is_enough(void **state)
 	struct res_lookups *l = make(s, 1, 2000);
 
 	(void)state;
-	res_lookup_start(l, 1, "a.example");
+	res_lookup_start(l, 1, "a.example", RES_TYPE_ADDR);
 	run(200);
 	assert_int_equal(n_answers, 0);
 	run(200);
@@ -202,7 +203,7 @@ static void test_lookup__no_such_name_is_an_answer(void **state)
 	struct res_lookups *l = make(s, 2, 1000);
 
 	(void)state;
-	res_lookup_start(l, 1, "a.example");
+	res_lookup_start(l, 1, "a.example", RES_TYPE_ADDR);
 	run(30);
 	assert_int_equal(last_status, ZW_RES_STATUS_NO_NAME);
 	assert_int_equal(s[1].n_asked, 0);
@@ -215,12 +216,12 @@ static void test_lookup__fails_and_times_out(void **state)
 	struct res_lookups *l = make(s, 1, 300);
 
 	(void)state;
-	res_lookup_start(l, 1, "a.example");
+	res_lookup_start(l, 1, "a.example", RES_TYPE_ADDR);
 	run(350);
 	assert_int_equal(last_status, ZW_RES_STATUS_TIMEOUT);
 	/* A server that breaks is tried again within the time. */
 	s[0] = (struct server){.loop = loop, .a_ms = 1, .aaaa_ms = 1, .error = ZW_E_EOF};
-	res_lookup_start(l, 2, "b.example");
+	res_lookup_start(l, 2, "b.example", RES_TYPE_ADDR);
 	run(250);
 	assert_int_equal(n_answers, 1);
 	s[0].error = 0;
@@ -234,22 +235,22 @@ static void test_lookup__bounds(void **state)
 	struct res_lookups *l = make(s, 1, 60000);
 
 	(void)state;
-	res_lookup_start(l, 1, "");
-	res_lookup_start(l, 2, "a b");
-	res_lookup_start(l, 3, "back\\slash");
+	res_lookup_start(l, 1, "", RES_TYPE_ADDR);
+	res_lookup_start(l, 2, "a b", RES_TYPE_ADDR);
+	res_lookup_start(l, 3, "back\\slash", RES_TYPE_ADDR);
 	assert_int_equal(n_answers, 3);
 	for (int i = 0; i < 2000; i++) {
 		char name[32];
 
 		snprintf(name, sizeof(name), "n%d.example", i);
-		res_lookup_start(l, 10, name);
+		res_lookup_start(l, 10, name, RES_TYPE_ADDR);
 	}
 	assert_int_equal(res_lookups_n_open(l), 1024);
 	assert_int_equal(n_answers, 3 + 2000 - 1024);
 	assert_int_equal(last_status, ZW_RES_STATUS_FAILED);
 	finish(l);
 	l = make(NULL, 0, 1000);
-	res_lookup_start(l, 1, "a.example");
+	res_lookup_start(l, 1, "a.example", RES_TYPE_ADDR);
 	assert_int_equal(last_status, ZW_RES_STATUS_FAILED);
 	finish(l);
 }

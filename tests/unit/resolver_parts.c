@@ -30,9 +30,28 @@ static void test_upstream__good_lines(void **state)
 	assert_int_equal(u.pin[0], 0xff);
 	assert_int_equal(u.pin[31], 0xff);
 	assert_string_equal(u.ca_file, "/x");
-	assert_int_equal(res_upstream_parse(zw_span("https://dns.quad9.net/dns-query"), &u, NULL),
-			 0);
+	assert_int_equal(
+		res_upstream_parse(zw_span("https://dns.quad9.net/dns-query{?dns};addr=9.9.9.9"),
+				   &u, NULL),
+		0);
 	assert_int_equal(u.kind, RES_UPSTREAM_DOH);
+	assert_int_equal(u.port, 443);
+	assert_int_equal(u.addr.b[0], 9);
+	assert_string_equal(u.auth_name, "dns.quad9.net");
+	assert_string_equal(u.path, "/dns-query");
+	assert_string_equal(u.zone, "");
+	assert_int_equal(
+		res_upstream_parse(zw_span("https://[2620:fe::fe]:5053/q?a=b;ca=/x"), &u, NULL), 0);
+	assert_int_equal(u.addr.family, 6);
+	assert_int_equal(u.port, 5053);
+	assert_string_equal(u.auth_name, "2620:fe::fe");
+	assert_string_equal(u.path, "/q?a=b");
+	assert_int_equal(res_upstream_parse(zw_span("corp.example=system"), &u, NULL), 0);
+	assert_int_equal(u.kind, RES_UPSTREAM_SYSTEM);
+	assert_string_equal(u.zone, "corp.example");
+	assert_int_equal(res_upstream_parse(zw_span("a.b=tls://9.9.9.9#x;ca=/y"), &u, NULL), 0);
+	assert_string_equal(u.zone, "a.b");
+	assert_string_equal(u.ca_file, "/y");
 	assert_int_equal(res_upstream_parse(zw_span("system"), &u, NULL), 0);
 	assert_int_equal(u.kind, RES_UPSTREAM_SYSTEM);
 }
@@ -56,6 +75,15 @@ static void test_upstream__bad_lines_say_why(void **state)
 		"tls://9.9.9.9#a;pin-sha256=AAAA",
 		"tls://9.9.9.9#a;ca=",
 		"System",
+		"https://dns.quad9.net/dns-query",
+		"https://dns.quad9.net;addr=9.9.9.9",
+		"https:///dns-query;addr=9.9.9.9",
+		"https://a b/q;addr=9.9.9.9",
+		"https://a/q r;addr=9.9.9.9",
+		"https://a:0/q;addr=9.9.9.9",
+		"https://a/q;addr=b",
+		"tls://9.9.9.9#a;addr=9.9.9.9",
+		"https://9.9.9.9/q#x",
 		"",
 		/* spare bits of the last digit are not zero */
 		"tls://9.9.9.9#a;pin-sha256=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAB=",
@@ -170,20 +198,6 @@ static void test_answer__merge(void **state)
 	assert_int_equal(r.status, ZW_RES_STATUS_NO_DATA);
 }
 
-static void test_name__from_wire(void **state)
-{
-	char name[RES_NAME_MAX + 1];
-
-	(void)state;
-	assert_int_equal(res_name_from_wire((const uint8_t *)"\3WwW\2ab", 8, name), 0);
-	assert_string_equal(name, "www.ab");
-	assert_int_equal(res_name_from_wire((const uint8_t *)"\3www\2ab", 7, name), ZW_E_SYNTAX);
-	assert_int_equal(res_name_from_wire((const uint8_t *)"\3w.w", 5, name), ZW_E_SYNTAX);
-	assert_int_equal(res_name_from_wire((const uint8_t *)"\3w\0w", 5, name), ZW_E_SYNTAX);
-	assert_int_equal(res_name_from_wire((const uint8_t *)"\300\14", 2, name), ZW_E_SYNTAX);
-	assert_int_equal(res_name_from_wire((const uint8_t *)"", 1, name), ZW_E_SYNTAX);
-}
-
 static void test_cache__lives_and_dies(void **state)
 {
 	struct res_cache *c = res_cache_new(2);
@@ -196,21 +210,21 @@ static void test_cache__lives_and_dies(void **state)
 	struct res_result got = {0};
 
 	(void)state;
-	res_cache_put(c, "a", &r, 1000);
-	assert_int_equal(res_cache_get(c, "a", 5000, &got), 1);
+	res_cache_put(c, "a", RES_TYPE_ADDR, &r, 1000);
+	assert_int_equal(res_cache_get(c, "a", RES_TYPE_ADDR, 5000, &got), 1);
 	assert_int_equal(got.ttl_s, 6);
 	assert_int_equal(got.addrs[0].b[0], 9);
 	assert_int_equal(got.cnames[0], 'x');
-	assert_int_equal(res_cache_get(c, "a", 11000, &got), 0);
-	res_cache_put(c, "a", &r, 1000);
-	res_cache_put(c, "b", &r, 1000);
-	assert_int_equal(res_cache_get(c, "a", 1000, &got), 1);
-	res_cache_put(c, "c", &r, 1000);
-	assert_int_equal(res_cache_get(c, "b", 1000, &got), 0);
-	assert_int_equal(res_cache_get(c, "a", 1000, &got), 1);
+	assert_int_equal(res_cache_get(c, "a", RES_TYPE_ADDR, 11000, &got), 0);
+	res_cache_put(c, "a", RES_TYPE_ADDR, &r, 1000);
+	res_cache_put(c, "b", RES_TYPE_ADDR, &r, 1000);
+	assert_int_equal(res_cache_get(c, "a", RES_TYPE_ADDR, 1000, &got), 1);
+	res_cache_put(c, "c", RES_TYPE_ADDR, &r, 1000);
+	assert_int_equal(res_cache_get(c, "b", RES_TYPE_ADDR, 1000, &got), 0);
+	assert_int_equal(res_cache_get(c, "a", RES_TYPE_ADDR, 1000, &got), 1);
 	r.status = ZW_RES_STATUS_FAILED;
-	res_cache_put(c, "a", &r, 1000); /* a failure ends what was known */
-	assert_int_equal(res_cache_get(c, "a", 1000, &got), 0);
+	res_cache_put(c, "a", RES_TYPE_ADDR, &r, 1000); /* a failure ends what was known */
+	assert_int_equal(res_cache_get(c, "a", RES_TYPE_ADDR, 1000, &got), 0);
 	assert_int_equal(res_cache_n(c), 1);
 	res_cache_free(c);
 }
@@ -224,7 +238,6 @@ int main(void)
 		cmocka_unit_test(test_answer__follows_the_chain_and_nothing_else),
 		cmocka_unit_test(test_answer__loops_and_nothing),
 		cmocka_unit_test(test_answer__merge),
-		cmocka_unit_test(test_name__from_wire),
 		cmocka_unit_test(test_cache__lives_and_dies),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
