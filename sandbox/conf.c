@@ -55,7 +55,7 @@ static int env_add(struct zw_buf *b, char *const *env)
 
 /** Appends everything behind the head and notes the sizes in it. */
 static int body_add(struct zw_buf *b, struct sb_conf *head, const struct sb_plan *p,
-		    const struct sb_layout *l)
+		    const struct sb_layout *l, const char *canary)
 {
 	struct sock_filter filter[SB_BPF_MAX];
 	int n = sb_filter_make(head->landlock_abi > 0, filter, SB_BPF_MAX);
@@ -73,14 +73,21 @@ static int body_add(struct zw_buf *b, struct sb_conf *head, const struct sb_plan
 	if (r == 0)
 		r = sb_plan_socket_dirs(p, l, b);
 	head->socket_dirs_b = (uint32_t)(b->len - before);
-	head->cwd_b = (uint32_t)strlen(l->cwd) + 1;
-	if (r == 0)
-		r = zw_buf_add(b, l->cwd, head->cwd_b);
+	const struct {
+		const char *text;
+		uint32_t *size;
+	} texts[] = {{canary, &head->canary_b},
+		     {l->runtime_dir, &head->runtime_b},
+		     {l->cwd, &head->cwd_b}};
+	for (size_t i = 0; r == 0 && i < ZW_N_ELEMENTS(texts); i++) {
+		*texts[i].size = (uint32_t)strlen(texts[i].text) + 1;
+		r = zw_buf_add(b, texts[i].text, *texts[i].size);
+	}
 	return r;
 }
 
 int sb_conf_init(const struct sb_plan *p, const struct sb_layout *l, int ctl, const int stdio[3],
-		 int landlock_abi)
+		 int landlock_abi, const char *canary)
 {
 	struct sb_conf head = {.magic = SB_CONF_MAGIC,
 			       .ctl = ctl,
@@ -95,7 +102,7 @@ int sb_conf_init(const struct sb_plan *p, const struct sb_layout *l, int ctl, co
 	zw_buf_init(&b, SB_CONF_BYTES_MAX);
 	r = zw_buf_add(&b, &head, sizeof(head));
 	if (r == 0)
-		r = body_add(&b, &head, p, l);
+		r = body_add(&b, &head, p, l, canary);
 	if (r == 0) {
 		memcpy(zw_buf_head(&b), &head, sizeof(head));
 		r = sb_conf_memfd("zwatch-init", zw_buf_head(&b), b.len);

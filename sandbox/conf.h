@@ -23,9 +23,10 @@ int sb_conf_nsswitch(const struct sb_layout *l);
  * @ctl           number of its control socket
  * @stdio         numbers of the agent's standard descriptors; -1 with a terminal
  * @landlock_abi  0 = do without
+ * @canary        abstract name of a listener outside that the self-test must not reach
  * Returns        a memfd, -errno or ZW_E_TOOBIG
  */
 int sb_conf_init(const struct sb_plan *p, const struct sb_layout *l, int ctl, const int stdio[3],
-		 int landlock_abi);
+		 int landlock_abi, const char *canary);
 
 #endif

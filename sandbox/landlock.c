@@ -12,8 +12,9 @@
 #define CREATE_RULESET_VERSION (1u << 0)
 #define RULE_PATH_BENEATH      1
 
-#define FS_EXECUTE   (1ull << 0)
-#define FS_MAKE_SOCK (1ull << 9)
+#define FS_EXECUTE	(1ull << 0)
+#define FS_MAKE_SOCK	(1ull << 9)
+#define FS_RESOLVE_UNIX (1ull << 16)
 
 #define SCOPE_ABSTRACT_UNIX_SOCKET (1ull << 0)
 #define SCOPE_SIGNAL		   (1ull << 1)
@@ -37,15 +38,38 @@ int sb_landlock_abi(void)
 	return abi > 0 ? (int)abi : 0;
 }
 
+enum sb_level sb_level_of(int landlock_abi)
+{
+	if (landlock_abi >= SB_LANDLOCK_ABI_UNIX)
+		return SB_LEVEL_KERNEL;
+	return landlock_abi >= SB_LANDLOCK_ABI_MIN ? SB_LEVEL_FULL : SB_LEVEL_PLAIN;
+}
+
+const char *sb_level_text(enum sb_level level)
+{
+	static const char *const texts[] = {
+		[SB_LEVEL_NONE] = "no sandbox can be made; nothing is started",
+		[SB_LEVEL_PLAIN] =
+			"namespaces and filter, but no Landlock: no second fence behind them, no "
+			"debuggers inside, and the kernel does not decide where sockets may be "
+			"made",
+		[SB_LEVEL_FULL] = "namespaces, filter and Landlock",
+		[SB_LEVEL_KERNEL] = "namespaces, filter, Landlock, and the kernel itself refuses "
+				    "the host's sockets",
+	};
+
+	return texts[level];
+}
+
 uint64_t sb_landlock_fs_all(int abi)
 {
-	/* Number of rights by ABI: 1 knows 13, 2 adds REFER, 3 TRUNCATE, 5 IOCTL_DEV. */
-	static const unsigned n_rights[] = {0, 13, 14, 15, 15, 16};
+	/* Number of rights by ABI: 1 knows 13, 2 adds REFER, 3 TRUNCATE, 5 IOCTL_DEV, 9 RESOLVE_UNIX. */
+	static const unsigned n_rights[] = {0, 13, 14, 15, 15, 16, 16, 16, 16, 17};
 
 	if (abi <= 0)
 		return 0;
-	if (abi >= (int)(sizeof(n_rights) / sizeof(n_rights[0])))
-		abi = 5;
+	if (abi > SB_LANDLOCK_ABI_UNIX)
+		abi = SB_LANDLOCK_ABI_UNIX;
 	return (1ull << n_rights[abi]) - 1;
 }
 
@@ -91,7 +115,9 @@ int sb_landlock_agent(int abi, const char *socket_dirs, size_t socket_dirs_len)
 
 	if (ruleset < 0)
 		return ruleset;
-	ret = rule_add(ruleset, "/", sb_landlock_fs_all(abi) & ~FS_MAKE_SOCK);
+	/* No socket is connected to by the agent itself, the broker does it: so where the kernel can
+	 * forbid it, it is forbidden everywhere. */
+	ret = rule_add(ruleset, "/", sb_landlock_fs_all(abi) & ~(FS_MAKE_SOCK | FS_RESOLVE_UNIX));
 	for (size_t i = 0; ret == 0 && i < socket_dirs_len;) {
 		const char *dir = socket_dirs + i;
 
@@ -111,7 +137,7 @@ int sb_landlock_agent(int abi, const char *socket_dirs, size_t socket_dirs_len)
 int sb_landlock_helper(const char *dir)
 {
 	int abi = sb_landlock_abi();
-	uint64_t rights = sb_landlock_fs_all(abi) & ~(FS_EXECUTE | FS_MAKE_SOCK);
+	uint64_t rights = sb_landlock_fs_all(abi) & ~(FS_EXECUTE | FS_MAKE_SOCK | FS_RESOLVE_UNIX);
 	int ruleset, ret;
 
 	if (abi == 0)

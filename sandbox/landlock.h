@@ -13,6 +13,23 @@
 /* From this ABI on (5.19) files may be moved between folders; older ones break too much. */
 #define SB_LANDLOCK_ABI_MIN 2
 
+/* From this one on (7.1) the kernel itself can refuse to connect to Unix sockets. */
+#define SB_LANDLOCK_ABI_UNIX 9
+
+/** How much holds the agent; each has all that is below it. */
+enum sb_level {
+	SB_LEVEL_NONE = 1,  /* no namespaces of its own: not started */
+	SB_LEVEL_PLAIN = 2, /* namespaces and filter, without Landlock */
+	SB_LEVEL_FULL = 3,  /* and Landlock */
+	SB_LEVEL_KERNEL = 4 /* and the kernel itself refuses host sockets */
+};
+
+/** The level that a sandbox with this Landlock has, 0 = none of use. */
+enum sb_level sb_level_of(int landlock_abi);
+
+/** What the level means, as half a sentence. Static. */
+const char *sb_level_text(enum sb_level level);
+
 /** ABI version of the running kernel, 0 = no Landlock. */
 int sb_landlock_abi(void);
 

@@ -4,20 +4,22 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 
 #include "sandbox/bars.h"
 #include "sandbox/conf.h"
 #include "sandbox/init/proto.h"
-#include "sandbox/landlock.h"
 #include "sandbox/standins.h"
 #include "sandbox/survey.h"
 #include "sandbox/syscalls.h"
@@ -41,6 +43,7 @@ struct start {
 	int *empty;   /* owned */
 	size_t n_empty;
 	int64_t deadline_ms;
+	char canary[48]; /* its name */
 	bool is_ready;
 };
 
@@ -126,10 +129,31 @@ static int note_socket_dirs(struct start *s)
 	return r;
 }
 
+/** A socket of the host's that no rule knows, for the self-test to be refused. Abstract: it leaves
+ * nothing behind. */
+static int open_canary(struct start *s)
+{
+	struct sockaddr_un un = {.sun_family = AF_UNIX};
+	uint64_t number = 0;
+
+	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+		return -errno;
+	snprintf(s->canary, sizeof(s->canary), "zwatch-self-test-%016" PRIx64, number);
+	zw_strlcpy(un.sun_path + 1, s->canary, sizeof(un.sun_path) - 1);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return -errno;
+	s->session->canary = fd;
+	socklen_t len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(s->canary));
+	return bind(fd, (const struct sockaddr *)&un, len) < 0 || listen(fd, 1) < 0 ? -errno : 0;
+}
+
 static int open_all(struct start *s)
 {
 	int r = open_control(s);
 
+	if (r == 0)
+		r = open_canary(s);
 	if (r == 0)
 		r = open_empty(s);
 	if (r == 0)
@@ -149,8 +173,8 @@ static int open_all(struct start *s)
 	r = note_socket_dirs(s);
 	if (r < 0)
 		return r;
-	s->conf =
-		sb_conf_init(s->plan, &s->layout, s->child_ctl, s->stdio, s->session->landlock_abi);
+	s->conf = sb_conf_init(s->plan, &s->layout, s->child_ctl, s->stdio,
+			       s->session->landlock_abi, s->canary);
 	return s->conf < 0 ? s->conf : 0;
 }
 
@@ -533,7 +557,7 @@ int sb_launch(const struct sb_plan *p, struct sb_session *ret, struct sb_failure
 	session.landlock_abi = sb_landlock_abi();
 	if (session.landlock_abi < SB_LANDLOCK_ABI_MIN)
 		session.landlock_abi = 0;
-	session.level = session.landlock_abi ? 3 : 2;
+	session.level = sb_level_of(session.landlock_abi);
 	r = start_run(&s, ret_failure);
 	if (r < 0)
 		sb_session_fini(&session);
@@ -541,6 +565,13 @@ int sb_launch(const struct sb_plan *p, struct sb_session *ret, struct sb_failure
 		*ret = session;
 	start_fini(&s);
 	return r;
+}
+
+static int say_go(const struct sb_session *s, struct sb_failure *f)
+{
+	const struct sb_note go = {.kind = SB_NOTE_GO};
+
+	return send(s->ctl, &go, sizeof(go), MSG_NOSIGNAL) < 0 ? fail_by_messages(s, f) : 0;
 }
 
 /** The stage's last words. Returns 1 at the exec, 0 to wait on, < 0 with *f filled. */
@@ -559,19 +590,20 @@ static int on_verdict(struct sb_session *s, bool *has_passed, struct sb_failure 
 		close(r.fds[i]);
 	if (r.note.kind != SB_NOTE_PASSED || *has_passed)
 		return fail_by_note(&r.note, f);
+	/* Refused there, but did it get here all the same? */
+	zw_autoclose int reached = accept4(s->canary, NULL, NULL, SOCK_CLOEXEC);
+	if (reached >= 0)
+		return sb_fail(f, SB_STAGE_SELFTEST, 0, "no socket of the host is reached");
 	*has_passed = true;
-	return 0;
+	return say_go(s, f);
 }
 
 static int go_run(struct sb_session *s, struct sb_failure *f)
 {
-	const struct sb_note go = {.kind = SB_NOTE_GO};
 	int64_t deadline_ms = zw_mono_ms() + SB_GO_TIMEOUT_MS;
 	bool has_passed = false;
-	int r = 0;
+	int r = say_go(s, f);
 
-	if (send(s->ctl, &go, sizeof(go), MSG_NOSIGNAL) < 0)
-		return fail_by_messages(s, f);
 	while (r == 0) {
 		struct pollfd fds[] = {{s->ctl, POLLIN, 0}, {s->bwrap_pidfd, POLLIN, 0}};
 
@@ -589,6 +621,7 @@ int sb_go(struct sb_session *s, struct sb_failure *ret_failure)
 	int r = go_run(s, ret_failure);
 
 	zw_close(&s->ctl);
+	zw_close(&s->canary);
 	if (r < 0)
 		sb_session_kill(s);
 	return r < 0 ? r : 0;
@@ -603,6 +636,7 @@ void sb_session_init(struct sb_session *s)
 				 .ctl = -1,
 				 .messages = -1,
 				 .listener = -1,
+				 .canary = -1,
 				 .pty = -1,
 				 .bars_fd = -1};
 	for (size_t i = 0; i < SB_NET_MAX; i++)
@@ -657,8 +691,8 @@ void sb_session_kill(struct sb_session *s)
 
 void sb_session_fini(struct sb_session *s)
 {
-	int *const fds[] = {&s->bwrap_pidfd, &s->init_pidfd, &s->ctl,
-			    &s->messages,    &s->listener,   &s->pty};
+	int *const fds[] = {&s->bwrap_pidfd, &s->init_pidfd, &s->ctl, &s->messages,
+			    &s->listener,    &s->canary,     &s->pty};
 
 	sb_session_kill(s);
 	free(s->socket_dirs);

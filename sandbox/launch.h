@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "sandbox/landlock.h"
 #include "sandbox/netns.h"
 #include "sandbox/plan.h"
 
@@ -28,13 +29,14 @@ struct sb_session {
 	int ctl;      /* to zwatch-init's agent stage; closed after sb_go() */
 	int messages; /* memfd with what bwrap and zwatch-init printed */
 	int listener; /* seccomp listener */
+	int canary;   /* listens outside; nothing from inside may get there. Closed after sb_go() */
 	int pty;      /* master of the agent's terminal, -1 = none */
 	int net[SB_NET_MAX];
 	pid_t bars_pid;	   /* our child that removes the bars (sandbox/bars.h) after us; 0 = none */
 	int bars_fd;	   /* its end is the sign for that */
 	char *socket_dirs; /* owned; where sockets may be made, NUL behind each */
 	size_t socket_dirs_len;
-	int level;	       /* 3 full; 2 without Landlock */
+	enum sb_level level;
 	int landlock_abi;      /* 0 = none */
 	int status;	       /* exit status, once bwrap_pid is 0 again */
 	bool is_wait_killable; /* a signal does not interrupt a waiting call */

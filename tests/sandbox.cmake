@@ -1,6 +1,8 @@
 # tests of sandbox
 add_executable(sb_driver ${CMAKE_CURRENT_SOURCE_DIR}/sandbox/driver.c)
 target_link_libraries(sb_driver PRIVATE zw_flags zw_sandbox)
+# Where the driver puts its faults.
+target_link_options(sb_driver PRIVATE -Wl,--wrap=sb_bpf_compile -Wl,--wrap=sb_plan_args -Wl,--wrap=sb_plan_socket_dirs)
 # Static and unsanitised: it stands for any program of the agent's.
 set(CMAKE_C_LINK_OPTIONS_NO_PIE "") # -static says it already
 add_executable(sb_probe ${CMAKE_CURRENT_SOURCE_DIR}/sandbox/probe.c)

@@ -1,7 +1,8 @@
 # The real program, end to end.
-foreach(name none_mode settings install history)
+foreach(name none_mode settings install history levels)
 	zw_script(scen.${name} scen scen/${name}.sh)
 endforeach()
+set_property(TEST scen.levels APPEND PROPERTY ENVIRONMENT "ZW_SB_DRIVER=$<TARGET_FILE:sb_driver>")
 foreach(name demo question screen scroll death record)
 	zw_script(tty.${name} tty tty/${name}.sh)
 endforeach()

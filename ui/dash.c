@@ -684,6 +684,7 @@ void dash_draw(struct ui_core *core, const struct draw_ctx *c)
 
 #define SEGMENTS_MAX  16
 #define TITLE_SHOWN_B 60
+#define LEVEL_FULL    3 /* of the sandbox; below it something is missing */
 
 struct segment {
 	char text[160];
@@ -815,6 +816,17 @@ static void add_agent(struct ui_core *core, struct segments *s)
 		add(s, 7, UI_STYLE_TEXT, "%.*s", title_len(core->model->title), core->model->title);
 }
 
+/* A sandbox that is weaker than usual stays in view; else its level is the first to make room. */
+static void add_level(struct ui_core *core, struct segments *s)
+{
+	unsigned level = core->model->level;
+
+	if (level > 0)
+		add(s, level < LEVEL_FULL ? 1 : 7,
+		    level < LEVEL_FULL ? UI_STYLE_WARN : UI_STYLE_QUIET,
+		    level < LEVEL_FULL ? "WEAKER: level %u" : "level %u", level);
+}
+
 /* One segment at the right edge: the keys that matter now. */
 static void add_hints(struct ui_core *core, struct segments *s)
 {
@@ -885,6 +897,8 @@ void dash_draw_status(struct ui_core *core, const struct draw_ctx *c)
 		add_agent(core, &s);
 	if (core->has_session)
 		add_numbers(core, &s);
+	if (core->has_session)
+		add_level(core, &s);
 	add_hints(core, &s);
 	draw_segments(c, row, &s);
 }

@@ -161,6 +161,7 @@ static void take_setup(struct broker *b, const struct zw_msg_brk_setup *m)
 	b->socks_port = m->socks_port;
 	b->transparent_port = m->transparent_port;
 	b->can_ask = m->can_ask != 0;
+	b->level = m->level;
 	b->hold_ms = (int64_t)(m->hold_ms & INT64_MAX);
 	zw_span_cpy(b->runtime_dir, sizeof(b->runtime_dir), m->runtime_dir);
 	b->socket_dirs_len = m->socket_dirs.len < sizeof(b->socket_dirs) ? m->socket_dirs.len

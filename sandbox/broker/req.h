@@ -137,6 +137,7 @@ struct broker {
 	pid_t init_pid;
 	uint32_t listen_addr;
 	uint16_t http_port, socks_port, transparent_port;
+	unsigned level; /* enum sb_level of the sandbox */
 	bool can_ask, is_set_up, is_ending;
 	int64_t hold_ms;
 	char runtime_dir[BRK_PATH_MAX];

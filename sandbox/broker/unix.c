@@ -20,6 +20,7 @@
 #define SLICE_BUSY_MS 20
 #define PINS_MAX      512
 #define OPENS_MAX     512 /* relays at once; each has buffers */
+#define LEVEL_DIRECT  3	  /* of the sandbox: Landlock is there */
 
 /* -- sockets of the sandbox itself ---------------------------------------------------------------- */
 
@@ -178,7 +179,8 @@ static void judge(struct brk_req *r)
 	r->v.by = d.by;
 	r->v.rule = d.rule;
 	r->v.risk = class != NULL ? class->risk : POL_RISK_LOW;
-	r->v.way = class != NULL ? class->way : POL_WAY_RELAY;
+	/* What a direct one hands in could open files outside where no Landlock stops it. */
+	r->v.way = class != NULL && b->level >= LEVEL_DIRECT ? class->way : POL_WAY_RELAY;
 	zw_strlcpy(r->v.class_name, class != NULL ? class->name : "", sizeof(r->v.class_name));
 	zw_strlcpy(r->v.reason, d.reason != NULL ? d.reason : "", sizeof(r->v.reason));
 	if (d.verdict == POL_ALLOW && r->found->is_moved)

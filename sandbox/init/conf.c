@@ -31,9 +31,10 @@ static int take_apart(char *p, size_t len, struct init_conf *ret)
 	if (len < sizeof(*h))
 		return -EPROTO;
 	memcpy(&ret->head, p, sizeof(*h));
-	uint64_t sum = sizeof(*h) + (uint64_t)h->filter_b + h->env_b + h->socket_dirs_b + h->cwd_b;
-	if (h->magic != SB_CONF_MAGIC || sum != len || h->cwd_b == 0 || p[len - 1] != '\0' ||
-	    h->filter_b % sizeof(struct sock_filter) != 0)
+	uint64_t sum = sizeof(*h) + (uint64_t)h->filter_b + h->env_b + h->socket_dirs_b +
+		       h->canary_b + h->runtime_b + h->cwd_b;
+	if (h->magic != SB_CONF_MAGIC || sum != len || p[len - 1] != '\0' || h->canary_b == 0 ||
+	    h->runtime_b == 0 || h->cwd_b == 0 || h->filter_b % sizeof(struct sock_filter) != 0)
 		return -EPROTO;
 	p += sizeof(*h);
 	/* Aligned: the head is a multiple of eight bytes, and the mapping begins a page. */
@@ -44,7 +45,9 @@ static int take_apart(char *p, size_t len, struct init_conf *ret)
 	p += h->env_b;
 	ret->socket_dirs = p;
 	ret->socket_dirs_len = h->socket_dirs_b;
-	ret->cwd = p + h->socket_dirs_b;
+	ret->canary = p + h->socket_dirs_b;
+	ret->runtime_dir = ret->canary + h->canary_b;
+	ret->cwd = ret->runtime_dir + h->runtime_b;
 	return ret->env ? 0 : -ENOMEM;
 }
 

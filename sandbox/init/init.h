@@ -19,7 +19,7 @@ struct init_conf {
 	char **env; /* owned; NULL-terminated */
 	const char *socket_dirs;
 	size_t socket_dirs_len;
-	const char *cwd;
+	const char *canary, *runtime_dir, *cwd;
 };
 
 /** Reads the memfd and closes it. Returns 0 or -errno (-EPROTO: not from this build's zwatch). */

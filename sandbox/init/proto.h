@@ -8,7 +8,8 @@
  *   READY    from the stage that becomes the agent; with the seccomp listener and, if wanted, the
  *            master of its terminal by SCM_RIGHTS
  *   GO       from zwatch
- *   PASSED   all self-tests held; then the socket closes by exec
+ *   PASSED   all self-tests held
+ *   GO       from zwatch, when they held seen from outside too; then the socket closes by exec
  *   FAILED   instead of any of them
  */
 #ifndef ZW_SANDBOX_INIT_PROTO_H
@@ -21,7 +22,7 @@
 #define SB_CONF_MAGIC 0x7a776901u /* "zwi", version */
 
 /** Head of the memfd; behind it, in this order and without gaps: filter, environment, socket
- * folders, start folder. */
+ * folders, canary, runtime folder, start folder. */
 struct sb_conf {
 	uint32_t magic;
 	int32_t ctl;	  /* seqpacket to zwatch */
@@ -32,7 +33,9 @@ struct sb_conf {
 	uint32_t filter_b;	/* bytes of struct sock_filter[] */
 	uint32_t env_b;		/* "NAME=value", NUL behind each */
 	uint32_t socket_dirs_b; /* paths, NUL behind each */
-	uint32_t cwd_b;		/* path with its NUL */
+	uint32_t canary_b;  /* abstract name with its NUL: a socket of the host's, to be refused */
+	uint32_t runtime_b; /* path with its NUL: a private folder */
+	uint32_t cwd_b;	    /* path with its NUL */
 };
 
 _Static_assert(sizeof(struct sb_conf) % 8 == 0, "the filter behind it must be aligned");

@@ -201,6 +201,8 @@ void init_stage(const struct init_conf *c, char **argv)
 		init_fail(c->head.ctl, SB_STAGE_INIT_STDIO, errno, "close_range");
 	if (send(c->head.ctl, &passed, sizeof(passed), MSG_NOSIGNAL) < 0)
 		_exit(125);
+	/* What cannot be seen from here, zwatch looks at meanwhile. */
+	wait_for_go(c->head.ctl);
 	environ = c->env; /* execvp() looks for PATH here */
 	execvp(argv[0], argv);
 	init_fail(c->head.ctl, SB_STAGE_EXEC, exec_error(argv[0]), argv[0]);

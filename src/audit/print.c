@@ -622,6 +622,9 @@ static int show_head(struct zw_buf *out, const struct aud_session *s, const stru
 	if (r == 0)
 		r = zw_buf_addf(out, "  mode     %s%s\n", mode,
 				s->is_private ? ", private: only these sums are kept" : "");
+	if (r == 0 && s->level > 0)
+		r = zw_buf_addf(out, "  level    %lld%s\n", (long long)s->level,
+				s->level < 3 ? ", weaker: without Landlock" : "");
 	return r;
 }
 

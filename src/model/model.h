@@ -106,6 +106,7 @@ struct mdl_session {
 	char *project;	 /* "~/src/shop" */
 	char *title;	 /* window title of the agent, filtered; "" */
 	enum pol_mode mode;
+	unsigned level;	    /* of the sandbox (sandbox/landlock.h), 0 = not known yet */
 	int64_t started_ms; /* monotonic */
 	bool is_recorded;   /* the agent's screen is */
 	bool is_dangerous;  /* --allow-dangerous-sockets is in force: red for the whole session */

@@ -67,8 +67,8 @@ static void count(struct mdl_session *m, unsigned did, uint32_t n)
 /* What zwatch-init tries before the agent runs, to test the sandbox, is no deed of the agent's. */
 static bool is_self_test(const struct sup *s, const struct zw_msg_sock_event *m)
 {
-	return m->t_us < s->go_us && m->did == ZW_DID_DENY && !m->want_commit &&
-	       m->exe.len >= strlen("zwatch-init") &&
+	return m->t_us < s->go_us && (m->did == ZW_DID_DENY || m->did == ZW_DID_AUTO) &&
+	       !m->want_commit && m->exe.len >= strlen("zwatch-init") &&
 	       memcmp(m->exe.p + m->exe.len - strlen("zwatch-init"), "zwatch-init",
 		      strlen("zwatch-init")) == 0;
 }

@@ -16,8 +16,6 @@
 #define AUDIT_CLOSE_MS	5000
 #define LAST_EVENTS_MS	300
 #define PROXY_END_MS	3000
-/* Of the sandbox: namespaces, filter and Landlock. Nothing weaker is started. */
-#define LEVEL_FULL 3
 
 static void hex(struct zw_span bytes, char *dst, size_t size)
 {
@@ -256,9 +254,10 @@ static int audit_start(struct sup *s)
 		.is_private = c->is_private, .t_us = zw_now_us(), .agent = zw_span(c->agent),
 		.argv = zw_span_n(argv, argv_blob(c->plan->argv, argv, sizeof(argv))),
 		.cwd = zw_span(c->plan->cwd), .project = zw_span(c->project),
-		.mode = (uint8_t)c->mode, .version = zw_span(ZW_VERSION),
-		.uid = (uint32_t)c->plan->uid, .keep_ms = c->keep_ms, .max_b = c->max_b,
-		.command_lines = c->command_lines, .is_durable = c->is_durable);
+		.mode = (uint8_t)c->mode, .level = (uint8_t)s->sandbox.level,
+		.version = zw_span(ZW_VERSION), .uid = (uint32_t)c->plan->uid,
+		.keep_ms = c->keep_ms, .max_b = c->max_b, .command_lines = c->command_lines,
+		.is_durable = c->is_durable);
 	return 0;
 }
 
@@ -287,6 +286,7 @@ static void broker_setup(struct sup *s)
 				     .socks_port = SB_NET_SOCKS_PORT,
 				     .transparent_port = SB_NET_TRANSPARENT_PORT,
 				     .can_ask = s->config->can_ask,
+				     .level = (uint8_t)s->sandbox.level,
 				     .hold_ms = 0,
 				     .runtime_dir = zw_span(s->config->runtime_dir),
 				     .local_ports = zw_span_n(ports, 2 * n),
@@ -309,6 +309,17 @@ static int face_open(struct sup *s)
 			    "set TERM to what the terminal is, or start with --ui none");
 	s->is_face_open = true;
 	return 0;
+}
+
+/* Shown for the whole session and recorded with it. What is weaker than usual is said, too. */
+static void level_note(struct sup *s)
+{
+	s->model.level = (unsigned)s->sandbox.level;
+	if (s->sandbox.level < SB_LEVEL_FULL)
+		sup_warn(
+			s,
+			"this sandbox is weaker (level %d): %s. zwatch check says how to have more",
+			s->sandbox.level, sb_level_text(s->sandbox.level));
 }
 
 /* While bwrap builds the sandbox the other processor is free for what the agent waits for. */
@@ -362,11 +373,7 @@ static int start(struct sup *s)
 	s->has_sandbox = true;
 	if (!s->is_prepared)
 		return -1;
-	if (s->sandbox.level < LEVEL_FULL)
-		return fail(s, 3, "this kernel has no Landlock, so the sandbox would be weaker",
-			    "descriptors that come in over a socket could open files outside",
-			    "boot with Landlock (Linux 5.19 or later, lsm=landlock,... on its "
-			    "command line); zwatch check tests it");
+	level_note(s);
 	broker_setup(s);
 	sup_agent_start(s);
 	if (!wait_for(s, &s->broker.is_ready, &s->broker, BROKER_READY_MS))

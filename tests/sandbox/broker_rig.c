@@ -446,6 +446,7 @@ static void send_setup(struct rig *r, const int fds[2])
 				     .socks_port = RIG_SOCKS_PORT,
 				     .transparent_port = RIG_TRANSPARENT_PORT,
 				     .can_ask = !r->cannot_ask,
+				     .level = 3,
 				     .hold_ms = (uint64_t)r->hold_ms,
 				     .runtime_dir = zw_span("/run/zwatch-test"),
 				     .local_ports = zw_span_n(port, r->local_port != 0 ? 2 : 0),

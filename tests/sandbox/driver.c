@@ -3,6 +3,7 @@
  *
  *   driver [options] -- COMMAND...    exit status of the command, or of the failure
  *   driver [options] --bench N -- COMMAND...
+ *   driver --without WHAT... --exec -- COMMAND...   the command itself, on such a machine
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,6 +21,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 
 #include "sandbox/bpf.h"
@@ -28,6 +30,7 @@
 #include "sandbox/survey.h"
 #include "src/base/io.h"
 #include "src/base/mem.h"
+#include "src/base/str.h"
 
 #define LIST_MAX 32
 
@@ -44,8 +47,116 @@ struct options {
 	bool is_deaf;	 /* nobody answers notifications */
 	bool is_check;	 /* print the checks of the machine instead */
 	bool is_network; /* greets each connection to a listener and each datagram */
+	bool is_exec;	 /* no sandbox: become the command */
 	bool is_verbose; /* facts about the session on stderr */
 };
+
+/* -- sandboxes with one fault, for the self-test to find ---------------------------------------- */
+
+static const char *fault = "";
+
+static bool has_fault(const char *name)
+{
+	return strcmp(fault, name) == 0;
+}
+
+/** What a faulty filter does with a call; the condition of the rule that it replaces stays. */
+struct bad_rule {
+	const char *fault;
+	uint32_t nr, old, new;
+};
+
+static const struct bad_rule bad_rules[] = {
+	{"vsock", __NR_socket, SB_ERRNO(EAFNOSUPPORT), SECCOMP_RET_ALLOW},
+	{"datagram", __NR_socket, SECCOMP_RET_USER_NOTIF, SECCOMP_RET_ALLOW},
+	{"connect", __NR_connect, SECCOMP_RET_USER_NOTIF, SECCOMP_RET_ALLOW},
+	{"io_uring", __NR_io_uring_setup, SB_ERRNO(ENOSYS), SECCOMP_RET_ALLOW},
+	{"unshare", __NR_unshare, SB_ERRNO(EPERM), SECCOMP_RET_ALLOW},
+	{"pair", __NR_socketpair, SECCOMP_RET_USER_NOTIF, SECCOMP_RET_ALLOW},
+	/* Closed by another fence too, so that only another answer shows that it is tried. */
+	{"ptrace", __NR_ptrace, SECCOMP_RET_ALLOW, SB_ERRNO(ENOSYS)},
+};
+
+/** Calls that the filter leaves alone, answered as on a machine where that does not hold. */
+static const struct {
+	const char *fault;
+	struct sb_rule rule;
+} bad_answers[] = {
+	{"no-new-privs", {__NR_prctl, {SB_IS(0, PR_GET_NO_NEW_PRIVS), SB_ANY}, SB_ERRNO(0)}},
+	{"unfiltered", {__NR_prctl, {SB_IS(0, PR_GET_SECCOMP), SB_ANY}, SB_ERRNO(0)}},
+	{"foreign-tree", {__NR_getppid, {SB_ANY, SB_ANY}, SB_ERRNO(0)}},
+	{"rename", {__NR_rename, {SB_ANY, SB_ANY}, SB_ERRNO(0)}},
+	{"pid1-open", {__NR_readlink, {SB_ANY, SB_ANY}, SB_ERRNO(0)}},
+};
+
+/** Instructions in front of the others: for what no table can say. */
+static int with_prefix(struct sock_filter *ret, size_t max, int n)
+{
+	static const struct sock_filter upper_bits[] = {
+		{BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, args[0]) + 4},
+		{BPF_JMP | BPF_JEQ | BPF_K, 1, 0, 0},
+		{BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW},
+	};
+	static const struct sock_filter x32[] = {
+		{BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, nr)},
+		{BPF_JMP | BPF_JGE | BPF_K, 0, 1, 0x40000000},
+		{BPF_RET | BPF_K, 0, 0, SB_ERRNO(EPERM)},
+	};
+	const struct sock_filter *prefix = has_fault("upper-bits") ? upper_bits
+					   : has_fault("x32")	   ? x32
+								   : NULL;
+
+	if (!prefix || n < 0 || (size_t)n + 3 > max)
+		return n;
+	memmove(ret + 3, ret, (size_t)n * sizeof(*ret));
+	memcpy(ret, prefix, 3 * sizeof(*ret));
+	return n + 3;
+}
+
+int __real_sb_bpf_compile(const struct sb_rule *, size_t, uint32_t, struct sock_filter *, size_t);
+int __wrap_sb_bpf_compile(const struct sb_rule *, size_t, uint32_t, struct sock_filter *, size_t);
+int __wrap_sb_bpf_compile(const struct sb_rule *rules, size_t n, uint32_t fallback,
+			  struct sock_filter *ret, size_t max)
+{
+	zw_autofree struct sb_rule *copy = zw_xcalloc(n + 1, sizeof(*copy));
+
+	if (n > 0)
+		memcpy(copy, rules, n * sizeof(*copy));
+	for (size_t k = 0; k < ZW_N_ELEMENTS(bad_rules); k++) {
+		for (size_t i = 0; has_fault(bad_rules[k].fault) && i < n; i++) {
+			if (copy[i].nr == bad_rules[k].nr && copy[i].action == bad_rules[k].old)
+				copy[i].action = bad_rules[k].new;
+		}
+	}
+	for (size_t k = 0; k < ZW_N_ELEMENTS(bad_answers); k++) {
+		if (has_fault(bad_answers[k].fault))
+			copy[n++] = bad_answers[k].rule;
+	}
+	return with_prefix(ret, max, __real_sb_bpf_compile(copy, n, fallback, ret, max));
+}
+
+int __real_sb_plan_socket_dirs(const struct sb_plan *, const struct sb_layout *, struct zw_buf *);
+int __wrap_sb_plan_socket_dirs(const struct sb_plan *, const struct sb_layout *, struct zw_buf *);
+int __wrap_sb_plan_socket_dirs(const struct sb_plan *p, const struct sb_layout *l,
+			       struct zw_buf *ret)
+{
+	int r = __real_sb_plan_socket_dirs(p, l, ret);
+
+	return r == 0 && has_fault("sockets-anywhere") ? zw_buf_add(ret, "/dev", 5) : r;
+}
+
+int __real_sb_plan_args(const struct sb_plan *, const struct sb_layout *,
+			const struct sb_plan_fds *, struct zw_buf *);
+int __wrap_sb_plan_args(const struct sb_plan *, const struct sb_layout *,
+			const struct sb_plan_fds *, struct zw_buf *);
+int __wrap_sb_plan_args(const struct sb_plan *p, const struct sb_layout *l,
+			const struct sb_plan_fds *fds, struct zw_buf *ret)
+{
+	static const char more[] = "--cap-add\0CAP_NET_BIND_SERVICE";
+	int r = __real_sb_plan_args(p, l, fds, ret);
+
+	return r == 0 && has_fault("capabilities") ? zw_buf_add(ret, more, sizeof(more)) : r;
+}
 
 /* -- the broker -------------------------------------------------------------------------------- */
 
@@ -67,11 +178,51 @@ static int connect_inet(const struct seccomp_notif *req)
 											 : 0;
 }
 
+/** A socket in the caller's own runtime folder, and no other. */
+static int connect_own(const struct seccomp_notif *req, const struct sockaddr_un *sa)
+{
+	struct sockaddr_un there = {.sun_family = AF_UNIX};
+	zw_autofree char *path = zw_xasprintf("/proc/%d/root%s", (int)req->pid, sa->sun_path);
+	zw_autoclose int pidfd = (int)syscall(SYS_pidfd_open, req->pid, 0);
+	zw_autoclose int fd = (int)syscall(SYS_pidfd_getfd, pidfd, (int)req->data.args[0], 0);
+
+	if (has_fault("no-own") || strncmp(sa->sun_path, "/run/user/", 10) != 0)
+		return -EACCES;
+	zw_strlcpy(there.sun_path, path, sizeof(there.sun_path));
+	return connect(fd, (const struct sockaddr *)&there, sizeof(there)) < 0 ? -errno : 0;
+}
+
+/** The self-test's socket outside: granted only where that is the fault. */
+static int connect_canary(const struct sockaddr_un *sa, socklen_t len)
+{
+	zw_autoclose int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (has_fault("canary-reached"))
+		return connect(fd, (const struct sockaddr *)sa, len) < 0 ? -errno : -EACCES;
+	return has_fault("canary-granted") ? 0 : -EACCES;
+}
+
+static int connect_unix(const struct seccomp_notif *req)
+{
+	struct sockaddr_un sa = {0};
+	socklen_t len = (socklen_t)req->data.args[2];
+	struct iovec here = {&sa, len < sizeof(sa) ? len : sizeof(sa)};
+	struct iovec there = {(void *)(uintptr_t)req->data.args[1], here.iov_len};
+
+	if (process_vm_readv((pid_t)req->pid, &here, 1, &there, 1, 0) < 0 ||
+	    sa.sun_family != AF_UNIX)
+		return -EACCES;
+	return sa.sun_path[0] == '\0' ? connect_canary(&sa, len) : connect_own(req, &sa);
+}
+
 static int answer(const struct seccomp_notif *req)
 {
 	if (req->data.nr != __NR_connect)
 		return -EACCES;
-	return (int)req->data.args[2] <= 2 ? -EINVAL : connect_inet(req);
+	if ((int)req->data.args[2] <= 2)
+		return -EINVAL;
+	int r = connect_inet(req);
+	return r == -EACCES ? connect_unix(req) : r;
 }
 
 static void serve(int listener)
@@ -122,10 +273,14 @@ static void fence_self(const struct sb_rule *rules, size_t n, unsigned long flag
 	struct sock_fprog prog = {(unsigned short)len, filter};
 
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	if (len < 0 || syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &prog) < 0) {
+	long fd = len < 0 ? -1 : syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &prog);
+	if (fd < 0) {
 		perror("driver: seccomp");
 		exit(2);
 	}
+	/* A listener has to outlive the exec of what is tried. */
+	if (fd > 0)
+		fcntl((int)fd, F_SETFD, 0);
 }
 
 static void without(const char *what)
@@ -140,7 +295,12 @@ static void without(const char *what)
 	static const struct sb_rule no_notify[] = {
 		{__NR_seccomp, {SB_BITS(1, 1 << 3, 1 << 3), SB_ANY}, SB_ERRNO(EINVAL)}};
 
-	if (strcmp(what, "landlock") == 0)
+	static const struct sb_rule no_getfd[] = {
+		{__NR_pidfd_getfd, {SB_ANY, SB_ANY}, SB_ERRNO(EPERM)}};
+
+	if (strcmp(what, "getfd") == 0)
+		fence_self(no_getfd, 1, 0);
+	else if (strcmp(what, "landlock") == 0)
 		fence_self(no_landlock, 1, 0);
 	else if (strcmp(what, "userns") == 0)
 		fence_self(no_userns, 2, 0);
@@ -451,6 +611,12 @@ static int set(struct options *o, int c)
 	case 'x':
 		without(optarg);
 		return 0;
+	case 'y':
+		o->is_exec = true;
+		return 0;
+	case 'l':
+		fault = optarg;
+		return 0;
 	case 'm':
 		o->is_check = true;
 		return 0;
@@ -475,6 +641,7 @@ int main(int argc, char **argv)
 		{"pty", 0, NULL, 't'},	   {"private-sockets", 0, NULL, 's'},
 		{"bench", 1, NULL, 'n'},   {"deaf", 0, NULL, 'd'},
 		{"without", 1, NULL, 'x'}, {"network", 0, NULL, 'g'},
+		{"fault", 1, NULL, 'l'},   {"exec", 0, NULL, 'y'},
 		{"show", 1, NULL, 'o'},	   {"guard", 1, NULL, 'u'},
 		{"bar", 1, NULL, 'a'},	   {"bar-file", 1, NULL, 'e'},
 		{"check", 0, NULL, 'm'},   {"verbose", 0, NULL, 'v'},
@@ -497,6 +664,11 @@ int main(int argc, char **argv)
 	}
 	if (o.is_check)
 		return check(&o);
+	if (o.is_exec && optind < argc) {
+		execvp(argv[optind], argv + optind);
+		perror("driver");
+		return 2;
+	}
 	if (!o.plan.project || !o.plan.init || optind == argc) {
 		fprintf(stderr,
 			"usage: driver --project DIR --init FILE [options] -- COMMAND...\n");

@@ -70,6 +70,33 @@ check_in "Z140 without Landlock pid 1 is closed all the same" "$(sb --without la
 	"mem1 EACCES" "mem1 EPERM"
 check_in "Z140 old kernel: signals interrupt" "$(sb --verbose --without killable -- ./probe connect /x)" \
 	"level=3*killable=0*connect EACCES"
+# Each row of the self-test, by a sandbox in which just that does not hold: nothing is started.
+while read -r fault row; do
+	fails "self-test, $fault" 3 "*does not hold what it must: $row*" --fault "$fault" -- touch "$top/ran"
+done <<-'X'
+	vsock AF_VSOCK is refused
+	datagram a datagram socket is asked for
+	upper-bits upper bits of a family count for nothing
+	connect a socket of the host is refused
+	canary-granted a socket of the host is refused
+	canary-reached no socket of the host is reached
+	no-own a socket made inside is reached
+	pair a datagram pair reaches nobody
+	io_uring io_uring is off
+	x32 x32 calls are off
+	unshare no new namespaces
+	pid1-open pid 1 cannot be looked into
+	ptrace pid 1 cannot be traced
+	sockets-anywhere sockets are made only where they may be
+	rename no socket is moved into the start folder
+	capabilities no capabilities
+	no-new-privs no new privileges
+	unfiltered filtered
+	foreign-tree own process tree
+X
+rows=$(grep -c '^SB_TEST' "${ZW_SRC:?}/sandbox/init/selftest.def")
+check "the self-test's rows, each but the first connect with a fault" "$rows" 18
+check "a sandbox without a fault starts" "$(sb -- echo started)" "started"
 # A bwrap that builds no sandbox at all: the self-test of pid 1 itself refuses.
 printf '#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done; shift; exec "$@"\n' >"$project/bwrap"
 fails "no sandbox at all" 3 "*" --bwrap "$project/bwrap" -- touch "$top/ran"
