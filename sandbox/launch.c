@@ -315,8 +315,9 @@ static int receive(int ctl, struct received *ret)
 
 	memset(ret, 0, sizeof(*ret));
 	ssize_t n = recvmsg(ctl, &msg, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+	/* Reset: it ended before it had read what we said. That is an end like another. */
 	if (n < 0)
-		return -errno;
+		return errno == ECONNRESET ? 0 : -errno;
 	take_control(&msg, ret);
 	ret->note.detail[SB_DETAIL_MAX - 1] = '\0';
 	if (n == 0 || (size_t)n == sizeof(ret->note))
