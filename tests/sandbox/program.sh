@@ -31,7 +31,7 @@ sb -- ./probe die 9 >/dev/null
 check "death by SIGKILL" $? 137
 check "input and output pass through" "$(printf 'a\0b' | sb -- cat | od -An -c | tr -d ' ')" 'a\0b'
 check "SIGPIPE is not ignored" "$(sb -- sh -c 'trap; grep SigIgn /proc/self/status' | tr -d '\t')" "SigIgn:0000000000000000"
-check "the end takes everything along" "$(sb -- sh -c 'setsid sleep 300 & echo on'; sleep 0.1; pgrep -f -u "$(id -u)" 'sleep 30[0]$')" "on"
+check "the end takes everything along" "$(sb -- sh -c "setsid sleep 31$$ & echo on"; sleep 0.1; pgrep -f "^sleep 31$$\$")" "on"
 check "terminal inside" "$(sb --pty -- ./probe tty | tr -d '\r')" \
 	"$(printf '0 /dev/pts/0\n1 /dev/pts/0\n2 /dev/pts/0\n24 x 80\ncontrolling yes')"
 check "no host terminal as console" "$(sb -- sh -c 'ls /dev/console 2>/dev/null; ls /dev/pts')" "ptmx"
