@@ -28,9 +28,19 @@
 
 #define OUTPUT_MAX 4096
 
-static struct sb_check result(const char *name, enum sb_grade grade, const char *fix)
+static struct sb_check result(const char *name)
 {
-	return (struct sb_check){.name = name, .grade = grade, .fix = fix};
+	return (struct sb_check){.name = name, .grade = SB_GRADE_OK};
+}
+
+static void fix(struct sb_check *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void fix(struct sb_check *c, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(c->fix, sizeof(c->fix), fmt, ap);
+	va_end(ap);
 }
 
 static void found(struct sb_check *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -60,6 +70,11 @@ static int in_child(int (*fn)(void))
 	return WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
 }
 
+static bool is_there(const char *path)
+{
+	return access(path, F_OK) == 0;
+}
+
 /** Number in a file of /proc/sys; -1 = there is none. */
 static long sysctl_number(const char *path)
 {
@@ -73,7 +88,7 @@ static long sysctl_number(const char *path)
 
 static struct sb_check check_kernel(void)
 {
-	struct sb_check c = result("kernel", SB_GRADE_OK, "");
+	struct sb_check c = result("kernel");
 	struct utsname u;
 	unsigned major = 0, minor = 0;
 
@@ -82,9 +97,9 @@ static struct sb_check check_kernel(void)
 	found(&c, "Linux %s", u.release);
 	if (major < 5 || (major == 5 && minor < 11)) {
 		c.grade = SB_GRADE_FAIL;
-		c.fix = "zwatch needs Linux 5.11 (close_range, seccomp notifications); 6.1 and "
+		fix(&c, "zwatch needs Linux 5.11 (close_range, seccomp notifications); 6.1 and "
 			"later "
-			"have all of it.";
+			"have all of it.");
 	}
 	return c;
 }
@@ -107,25 +122,53 @@ static int try_userns(void)
 	return sethostname("zwatch", 6) < 0 ? errno : 0;
 }
 
+#define APPARMOR_FIX                                                                        \
+	"Give zwatch a profile that may make them, once:  zwatch help apparmor | sudo tee " \
+	"/etc/apparmor.d/zwatch >/dev/null && sudo apparmor_parser -r /etc/apparmor.d/zwatch"
+
+/** A container engine that we run under, or "". */
+static const char *container(void)
+{
+	const char *word = getenv("container");
+
+	if (is_there("/.dockerenv"))
+		return "Docker";
+	if (is_there("/run/.containerenv"))
+		return "Podman";
+	return word != NULL ? word : "";
+}
+
+static bool is_wsl(void)
+{
+	zw_autofree char *text = NULL;
+	size_t len;
+
+	return zw_read_file("/proc/sys/kernel/osrelease", 256, &text, &len) == 0 &&
+	       strcasestr(text, "microsoft") != NULL;
+}
+
+static bool apparmor_restricts(void)
+{
+	return sysctl_number("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == 1;
+}
+
 static const char *userns_fix(void)
 {
-	if (sysctl_number("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == 1)
-		return "AppArmor restricts user namespaces. Give bwrap a profile with `userns,` "
-		       "(Ubuntu: "
-		       "package apparmor-profiles, bwrap-userns-restrict), or: sudo sysctl "
-		       "kernel.apparmor_restrict_unprivileged_userns=0";
+	if (apparmor_restricts())
+		return "AppArmor restricts user namespaces. " APPARMOR_FIX;
 	if (sysctl_number("/proc/sys/kernel/unprivileged_userns_clone") == 0)
 		return "sudo sysctl kernel.unprivileged_userns_clone=1";
 	if (sysctl_number("/proc/sys/user/max_user_namespaces") == 0)
 		return "sudo sysctl user.max_user_namespaces=10000";
-	return "In a container: start it so that user namespaces are allowed (Docker: "
-	       "--security-opt "
-	       "seccomp=unconfined, or a profile that allows unshare and clone).";
+	return "In a container they have to be allowed from outside. Docker: docker run "
+	       "--security-opt seccomp=unconfined --security-opt apparmor=unconfined "
+	       "--security-opt systempaths=unconfined; Podman: podman run --security-opt "
+	       "seccomp=unconfined --security-opt unmask=ALL. Or run zwatch on the host.";
 }
 
 static struct sb_check check_userns(void)
 {
-	struct sb_check c = result("user namespaces", SB_GRADE_OK, "");
+	struct sb_check c = result("user namespaces");
 	int error = in_child(try_userns);
 
 	if (error == 0) {
@@ -133,7 +176,7 @@ static struct sb_check check_userns(void)
 		return c;
 	}
 	c.grade = SB_GRADE_FAIL;
-	c.fix = userns_fix();
+	fix(&c, "%s", userns_fix());
 	found(&c, "refused: %s", strerror(error));
 	return c;
 }
@@ -190,22 +233,26 @@ static void check_bwrap_works(struct sb_check *c, char *bwrap)
 	if (status == 0)
 		return;
 	c->grade = SB_GRADE_FAIL;
-	c->fix = userns_fix();
+	fix(c, "%s",
+	    in_child(try_userns) != 0
+		    ? userns_fix()
+		    : "bwrap's own words say why; in a container, "
+		      "/proc has to be unmasked (Docker: --security-opt systempaths=unconfined).");
 	found(c, "%.140s", out[0] ? out : "fails without a word");
 }
 
 static struct sb_check check_bwrap(const char *path)
 {
-	struct sb_check c = result("bwrap", SB_GRADE_OK, "");
+	struct sb_check c = result("bwrap");
 	unsigned major = 0, minor = 0;
 	char out[OUTPUT_MAX];
 	int status;
 
 	if (!path || access(path, X_OK) < 0) {
 		c.grade = SB_GRADE_FAIL;
-		c.fix = "Install bubblewrap: apt install bubblewrap, dnf install bubblewrap, "
+		fix(&c, "Install bubblewrap: apt install bubblewrap, dnf install bubblewrap, "
 			"pacman -S "
-			"bubblewrap.";
+			"bubblewrap.");
 		found(&c, "not found");
 		return c;
 	}
@@ -215,7 +262,7 @@ static struct sb_check check_bwrap(const char *path)
 	found(&c, "%.60s, %.80s", out, path);
 	if (sscanf(out, "bubblewrap %u.%u", &major, &minor) != 2 || (major == 0 && minor < 8)) {
 		c.grade = SB_GRADE_FAIL;
-		c.fix = "bubblewrap 0.8.0 or later is needed (--disable-userns).";
+		fix(&c, "bubblewrap 0.8.0 or later is needed (--disable-userns).");
 		return c;
 	}
 	check_bwrap_works(&c, copy);
@@ -247,23 +294,27 @@ static int try_listener_killable(void)
 
 static struct sb_check check_seccomp(void)
 {
-	struct sb_check c = result("seccomp notifications", SB_GRADE_OK, "");
+	struct sb_check c = result("seccomp notifications");
 	int error = in_child(try_listener);
 
 	if (error == EBUSY) {
 		c.grade = SB_GRADE_FAIL;
-		c.fix = "Another supervisor listens already (a container manager, another zwatch), "
-			"and the "
-			"kernel allows one. Start zwatch outside of it.";
+		fix(&c, "%s",
+		    is_wsl() ? "WSL2's own init listens, and the kernel allows one listener. "
+			       "Update WSL (wsl --update); if that does not help, run zwatch "
+			       "in a virtual machine."
+			     : "Another supervisor listens already (a container manager, "
+			       "another zwatch), and the kernel allows one. Start zwatch "
+			       "outside of it.");
 		found(&c, "taken");
 	} else if (error != 0) {
 		c.grade = SB_GRADE_FAIL;
-		c.fix = "The kernel needs CONFIG_SECCOMP_FILTER; a container's profile may forbid "
-			"seccomp().";
+		fix(&c, "The kernel needs CONFIG_SECCOMP_FILTER; a container's profile may forbid "
+			"seccomp().");
 		found(&c, "refused: %s", strerror(error));
 	} else if (in_child(try_listener_killable) != 0) {
 		c.grade = SB_GRADE_WARN;
-		c.fix = "Linux 5.19 and later let a question wait through signals.";
+		fix(&c, "Linux 5.19 and later let a question wait through signals.");
 		found(&c, "there; a signal interrupts a waiting call");
 	} else {
 		found(&c, "there, waiting calls outlast signals");
@@ -275,16 +326,16 @@ static struct sb_check check_seccomp(void)
 
 static struct sb_check check_landlock(void)
 {
-	struct sb_check c = result("Landlock", SB_GRADE_OK, "");
+	struct sb_check c = result("Landlock");
 	int abi = sb_landlock_abi();
 
 	found(&c, "ABI %d%s", abi, abi >= 6 ? "" : ", the namespaces cover what it lacks");
 	if (abi >= SB_LANDLOCK_ABI_MIN)
 		return c;
 	c.grade = SB_GRADE_WARN;
-	c.fix = "Weaker: no fence against descriptors that are passed in, no debuggers inside. "
-		"Boot with "
-		"lsm=landlock,... (Linux 5.19 or later).";
+	fix(&c, "Sessions are weaker without it (level 2). It needs Linux 5.19 or later, built "
+		"with it, and landlock among the lsm= of the kernel's command line (cat "
+		"/sys/kernel/security/lsm lists them).");
 	found(&c, abi ? "ABI %d, too old" : "none", abi);
 	return c;
 }
@@ -325,15 +376,15 @@ static int try_process(void)
 
 static struct sb_check check_process(void)
 {
-	struct sb_check c = result("process access", SB_GRADE_OK, "");
+	struct sb_check c = result("process access");
 	int error = in_child(try_process);
 	int thread = (int)syscall(SYS_pidfd_open, gettid(), PIDFD_THREAD);
 
 	if (error != 0) {
 		c.grade = SB_GRADE_FAIL;
-		c.fix = "zwatch reads the addresses that its agent connects to. Yama: sudo sysctl "
+		fix(&c, "zwatch reads the addresses that its agent connects to. Yama: sudo sysctl "
 			"kernel.yama.ptrace_scope=1. In a container: allow process_vm_readv and "
-			"pidfd_getfd.";
+			"pidfd_getfd.");
 		found(&c, "refused: %s", strerror(error));
 	} else if (thread < 0) {
 		found(&c, "there; single threads need Linux 6.9");
@@ -346,27 +397,129 @@ static struct sb_check check_process(void)
 
 static struct sb_check check_init(const char *path)
 {
-	struct sb_check c = result("zwatch-init", SB_GRADE_OK, "");
+	struct sb_check c = result("zwatch-init");
 
 	found(&c, "%.150s", path ? path : "not found");
 	if (path && access(path, X_OK) == 0)
 		return c;
 	c.grade = SB_GRADE_FAIL;
-	c.fix = "Install zwatch as a whole: zwatch-init lies beside the binary or in "
-		"libexec/zwatch.";
+	fix(&c, "Install zwatch as a whole: zwatch-init lies beside the binary or in "
+		"libexec/zwatch.");
+	return c;
+}
+
+/* -- what surrounds us ------------------------------------------------------------------------- */
+
+static struct sb_check check_apparmor(void)
+{
+	struct sb_check c = result("AppArmor");
+
+	if (sysctl_number("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") < 0)
+		found(&c, "does not restrict user namespaces here");
+	else if (!apparmor_restricts())
+		found(&c, "could restrict user namespaces; is switched off");
+	else if (in_child(try_userns) == 0)
+		found(&c, "restricts user namespaces; zwatch is let through");
+	else {
+		c.grade = SB_GRADE_FAIL;
+		found(&c, "restricts user namespaces "
+			  "(kernel.apparmor_restrict_unprivileged_userns = 1)");
+		fix(&c, "%s", APPARMOR_FIX);
+	}
+	return c;
+}
+
+static struct sb_check check_yama(void)
+{
+	static const char *const means[] = {
+		"0: not restricted",
+		"1: a process may look into its children; enough, zwatch is above the agent",
+		"2: by administrators only; enough for zwatch, debuggers inside do not work",
+		"3: nobody may look into another process",
+	};
+	struct sb_check c = result("Yama");
+	long scope = sysctl_number("/proc/sys/kernel/yama/ptrace_scope");
+
+	if (scope < 0 || scope > 3) {
+		found(&c, "not there");
+		return c;
+	}
+	found(&c, "%s", means[scope]);
+	if (scope == 2)
+		c.grade = SB_GRADE_WARN;
+	else if (scope == 3)
+		c.grade = SB_GRADE_FAIL;
+	if (scope >= 2)
+		fix(&c, "kernel.yama.ptrace_scope=1 in /etc/sysctl.d%s",
+		    scope == 3 ? ", and a reboot: 3 cannot be taken back"
+			       : "; sudo sysctl "
+				 "--system");
+	return c;
+}
+
+/** Where we are, and whether that may be a reason for what failed. */
+static struct sb_check check_place(bool has_failed)
+{
+	struct sb_check c = result("surroundings");
+	const char *in = container();
+	bool is_nested = getenv("ZWATCH") != NULL;
+
+	if (is_nested)
+		found(&c, "inside a session of zwatch");
+	else if (*in != '\0')
+		found(&c, "%sa container (%.60s)", is_wsl() ? "WSL2, " : "", in);
+	else if (is_wsl())
+		found(&c, "WSL2");
+	else
+		found(&c, "no container, no other zwatch");
+	if (is_nested) {
+		c.grade = SB_GRADE_FAIL;
+		fix(&c,
+		    "A second layer would hide questions from you: start zwatch outside of this "
+		    "session.");
+	} else if (has_failed && *in != '\0') {
+		c.grade = SB_GRADE_WARN;
+		fix(&c, "What failed above is forbidden by the container: see there for what to "
+			"allow, or run zwatch on the host.");
+	}
+	return c;
+}
+
+/** The rung of the ladder that all of it comes to. */
+static struct sb_check check_level(bool has_failed)
+{
+	struct sb_check c = result("level");
+	int abi = sb_landlock_abi();
+	enum sb_level level = has_failed ? SB_LEVEL_NONE : sb_level_of(abi);
+
+	found(&c, "%d: %s", level, sb_level_text(level));
+	if (level == SB_LEVEL_NONE) {
+		c.grade = SB_GRADE_FAIL;
+		fix(&c, "See what failed above.");
+	} else if (level == SB_LEVEL_PLAIN) {
+		c.grade = SB_GRADE_WARN;
+		fix(&c, "See Landlock above.");
+	}
 	return c;
 }
 
 size_t sb_machine_check(const char *bwrap, const char *init, struct sb_check ret[SB_CHECK_MAX])
 {
+	bool has_failed = false;
 	size_t n = 0;
 
 	ret[n++] = check_kernel();
 	ret[n++] = check_userns();
+	ret[n++] = check_apparmor();
 	ret[n++] = check_bwrap(bwrap);
 	ret[n++] = check_seccomp();
 	ret[n++] = check_landlock();
+	ret[n++] = check_yama();
 	ret[n++] = check_process();
 	ret[n++] = check_init(init);
+	for (size_t i = 0; i < n; i++)
+		has_failed |= ret[i].grade == SB_GRADE_FAIL;
+	ret[n++] = check_place(has_failed);
+	ret[n++] = check_level(has_failed);
 	return n;
 }

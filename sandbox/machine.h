@@ -11,15 +11,16 @@ enum sb_grade { SB_GRADE_OK, SB_GRADE_WARN, SB_GRADE_FAIL };
 struct sb_check {
 	const char *name; /* "user namespaces"; static */
 	enum sb_grade grade;
-	char found[160]; /* what is there: "bubblewrap 0.8.0, /usr/bin/bwrap" */
-	const char *fix; /* what to do; "" when ok; static */
+	char found[240]; /* what is there: "bubblewrap 0.8.0, /usr/bin/bwrap" */
+	char fix[512];	 /* what to do; "" when ok */
 };
 
-#define SB_CHECK_MAX 8
+#define SB_CHECK_MAX 12
 
 /**
- * Tries them all: kernel, user namespaces, bwrap, seccomp notifications, Landlock, process
- * descriptors, zwatch-init. Takes some milliseconds; forks.
+ * Tries them all: kernel, user namespaces, AppArmor, bwrap, seccomp notifications, Landlock, Yama,
+ * access to processes, zwatch-init, what is around us; the last one is the level that they come to.
+ * Takes some milliseconds; forks.
  *
  * @bwrap, @init  paths; NULL = not found
  * @ret           room for SB_CHECK_MAX

@@ -1,8 +1,8 @@
 # The real program, end to end.
-foreach(name none_mode settings install history levels)
+foreach(name none_mode settings install history levels check)
 	zw_script(scen.${name} scen scen/${name}.sh)
 endforeach()
-set_property(TEST scen.levels APPEND PROPERTY ENVIRONMENT "ZW_SB_DRIVER=$<TARGET_FILE:sb_driver>")
+set_property(TEST scen.levels scen.check APPEND PROPERTY ENVIRONMENT "ZW_SB_DRIVER=$<TARGET_FILE:sb_driver>")
 foreach(name demo question screen scroll death record)
 	zw_script(tty.${name} tty tty/${name}.sh)
 endforeach()

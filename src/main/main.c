@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gnu/libc-version.h>
+#include <limits.h>
 #include <sys/stat.h>
 
+#include "data_apparmor.h"
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/base/str.h"
@@ -108,6 +110,32 @@ static int version_print(void)
 	return ZW_EXIT_OK;
 }
 
+/* The profile of data/apparmor, for the zwatch that is asked. */
+static int apparmor_print(void)
+{
+	static const char usual[] = "/usr/{,local/}bin/zwatch";
+	const char *text = (const char *)zw_data_zwatch, *at = strstr(text, usual);
+	char exe[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+
+	if (n < 0)
+		n = 0;
+	exe[n] = '\0';
+	if (strcmp(exe, "/usr/bin/zwatch") == 0 || strcmp(exe, "/usr/local/bin/zwatch") == 0)
+		n = 0;
+	/* What AppArmor would read as a pattern, or as the end of the name. */
+	if (n > 0 && strpbrk(exe, "\"*?[]{}^@\\\n") != NULL) {
+		dprintf(2, "zwatch: no profile can be written for a path like this one: install "
+			   "zwatch in /usr/bin or /usr/local/bin\n");
+		return ZW_EXIT_NO_SANDBOX;
+	}
+	if (n == 0)
+		dprintf(1, "%s", text);
+	else
+		dprintf(1, "%.*s\"%s\"%s", (int)(at - text), text, exe, at + strlen(usual));
+	return ZW_EXIT_OK;
+}
+
 int main(int argc, char **argv)
 {
 	struct start none = {0};
@@ -124,6 +152,8 @@ int main(int argc, char **argv)
 		printf("zwatch %s\n", ZW_VERSION);
 		return ZW_EXIT_OK;
 	}
+	if (cli.command == CLI_CMD_help && cli.n_rest > 0 && strcmp(cli.rest[0], "apparmor") == 0)
+		return apparmor_print();
 	if (cli_has(&cli, CLI_OPT_HELP) || cli.command == CLI_CMD_help ||
 	    cli.command == CLI_CMD_NONE) {
 		cli_print_help(cli.command == CLI_CMD_NONE && !cli_has(&cli, CLI_OPT_HELP) ? 2 : 1);
