@@ -7,7 +7,7 @@ zw_unit(broker_relay SOURCES unit/broker_relay.c DEPS zw_broker)
 zw_fuzz(sockaddr SOURCES fuzz/fuzz_sockaddr.c DEPS zw_broker)
 
 # The broker between a forked agent in namespaces of its own and this process as zwatch; no bwrap.
-foreach(t drive fault names race)
+foreach(t drive fault names held race)
 	add_executable(broker_${t} sandbox/broker_${t}.c sandbox/broker_rig.c)
 	target_link_libraries(broker_${t} PRIVATE zw_flags zw_broker PkgConfig::CMOCKA)
 	if(ZW_FUZZ)

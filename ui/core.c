@@ -296,6 +296,18 @@ static void view_key(struct ui_core *core, struct ui_key key)
 		view_help_open(core);
 }
 
+/* What is direct cannot be ended: zwatch has no part in it. */
+static void close_sock(struct ui_core *core, const struct mdl_sock *k)
+{
+	if (k->did != ZW_DID_ALLOW) {
+		ui_core_say(core, "Nothing is open there.");
+		return;
+	}
+	core->host.close_sock(core->host.arg, k);
+	ui_core_say(core, "Ended: what %s(%u) had open to %s through zwatch.",
+		    mdl_proc_name(&k->proc), k->proc.pid, k->target);
+}
+
 static void list_key(struct ui_core *core, struct ui_key key)
 {
 	enum ui_cmd cmd = ui_cmd_of_key(UI_SECTION_LIST, key);
@@ -311,6 +323,8 @@ static void list_key(struct ui_core *core, struct ui_key key)
 		view_help_open(core);
 	else if (cmd == UI_CMD_OPEN && list->sel < rows->n && rows->row[list->sel].ask != NULL)
 		view_ask_open(core, rows->row[list->sel].ask->id);
+	else if (cmd == UI_CMD_CLOSE && list->sel < rows->n && rows->row[list->sel].sock != NULL)
+		close_sock(core, rows->row[list->sel].sock);
 }
 
 static void key(struct ui_core *core, struct ui_key k)

@@ -71,6 +71,8 @@ struct ui_host {
 	void (*answer)(void *arg, const struct ui_answer *answer);
 	/** Takes back the last allow of this session. Returns a sentence to show; static or model-owned. */
 	const char *(*undo)(void *arg);
+	/** Ends what the process of this row has open to its socket. */
+	void (*close_sock)(void *arg, const struct mdl_sock *sock);
 	void (*freeze)(void *arg, bool is_frozen);
 	void (*mode)(void *arg, enum pol_mode mode);
 	/** The user wants the agent to end (after typing the word). */

@@ -11,6 +11,7 @@
 #include "sandbox/broker/req.h"
 #include "src/base/err.h"
 #include "src/base/io.h"
+#include "src/base/log.h"
 #include "src/base/mem.h"
 #include "src/base/words.h"
 
@@ -248,7 +249,7 @@ static void on_msg(struct zw_chan *chan, enum zw_msg_id id, const union zw_msg_a
 	} else if (id == ZW_ID_ask_answer) {
 		on_msg_ask_answer(b, &msg->ask_answer);
 	} else if (id == ZW_ID_brk_close) {
-		(void)brk_unix_close(b, msg->brk_close.seq);
+		brk_unix_close(b, msg->brk_close.target, msg->brk_close.pid);
 	} else if (id == ZW_ID_committed) {
 		brk_unix_committed(b, msg->committed.seq, msg->committed.is_kept != 0);
 	} else {
@@ -302,8 +303,14 @@ void broker_free(struct broker *b)
 	if (b == NULL)
 		return;
 	b->is_ending = true;
-	brk_pool_free(b->lookers);
-	brk_pool_free(b->waiters);
+	bool is_free = brk_pool_free(b->lookers);
+	is_free = brk_pool_free(b->waiters) && is_free;
+	if (!is_free) {
+		/* A thread hangs in a look-up and may come back to any of what follows. */
+		zw_warn("a look-up hangs; ending without it");
+		(void)zw_chan_flush(b->chan, 200);
+		_exit(0);
+	}
 	while (!TAILQ_EMPTY(&b->reqs))
 		brk_req_drop(TAILQ_FIRST(&b->reqs));
 	brk_unix_fini(b);

@@ -212,8 +212,8 @@ void brk_unix_answered(struct brk_req *r, const struct brk_answer *a);
 void brk_unix_rejudge(struct broker *b);
 /** Ends one relay, with its last event. */
 void brk_open_close(struct brk_open *o);
-/** Ends the relay that event @seq began, for the user; whether there was one. */
-bool brk_unix_close(struct broker *b, uint64_t seq);
+/** Ends every relay of process @pid to @target, for the user. */
+void brk_unix_close(struct broker *b, struct zw_span target, uint32_t pid);
 /** Ends all relays; each still tells its counts. */
 void brk_unix_fini(struct broker *b);
 

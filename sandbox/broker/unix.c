@@ -564,18 +564,17 @@ static void on_open_passed(bool is_from_inside, void *arg)
 
 static const struct brk_relay_ops relay_ops = {.on_end = on_open_end, .on_passed = on_open_passed};
 
-bool brk_unix_close(struct broker *b, uint64_t seq)
+void brk_unix_close(struct broker *b, struct zw_span target, uint32_t pid)
 {
-	struct brk_open *o;
+	struct brk_open *o = LIST_FIRST(&b->opens), *next;
 
-	LIST_FOREACH (o, &b->opens, link)
-		if (o->event->seq == seq)
-			break;
-	if (o == NULL)
-		return false;
-	zw_strlcpy(o->event->reason, "closed by the user", sizeof(o->event->reason));
-	brk_open_close(o);
-	return true;
+	for (; o != NULL; o = next) {
+		next = LIST_NEXT(o, link);
+		if (o->event->who.pid != pid || !zw_span_eq(target, o->event->target))
+			continue;
+		zw_strlcpy(o->event->reason, "closed by the user", sizeof(o->event->reason));
+		brk_open_close(o);
+	}
 }
 
 void brk_open_close(struct brk_open *o)

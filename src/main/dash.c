@@ -54,6 +54,13 @@ static const char *host_undo(void *arg)
 	return sup_undo(d->sup);
 }
 
+static void host_close_sock(void *arg, const struct mdl_sock *sock)
+{
+	struct dash *d = arg;
+
+	sup_close(d->sup, sock);
+}
+
 static void host_freeze(void *arg, bool is_frozen)
 {
 	struct dash *d = arg;
@@ -158,6 +165,7 @@ static int face_open(struct sup *sup, struct zev_loop *loop, struct mdl_session 
 			       .ask_open = host_ask_open,
 			       .answer = host_answer,
 			       .undo = host_undo,
+			       .close_sock = host_close_sock,
 			       .freeze = host_freeze,
 			       .mode = host_mode,
 			       .stop_agent = host_stop_agent,

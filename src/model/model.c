@@ -39,6 +39,7 @@ static void conn_free(struct mdl_conn *c)
 static void sock_free(struct mdl_sock *k)
 {
 	free(k->target);
+	free(k->raw_target);
 	free(k->asked);
 	free(k->class_name);
 	free(k->reason);
@@ -224,14 +225,15 @@ struct mdl_conn *mdl_conn_get(struct mdl_session *s, uint64_t id, bool *ret_is_n
 }
 
 struct mdl_sock *mdl_sock_get(struct mdl_session *s, struct zw_span target, uint32_t pid,
-			      unsigned did, bool *ret_is_new)
+			      unsigned did, unsigned op, bool *ret_is_new)
 {
 	zw_autofree char *shown = NULL;
 	struct mdl_sock *k;
 
 	mdl_set(&shown, target, PATH_SHOWN_MAX);
 	TAILQ_FOREACH (k, &s->socks, link) {
-		if (k->did == did && k->proc.pid == pid && strcmp(k->target, shown) == 0) {
+		if (k->did == did && k->op == op && k->proc.pid == pid &&
+		    strcmp(k->target, shown) == 0) {
 			TAILQ_REMOVE(&s->socks, k, link);
 			TAILQ_INSERT_HEAD(&s->socks, k, link);
 			*ret_is_new = false;
@@ -246,7 +248,9 @@ struct mdl_sock *mdl_sock_get(struct mdl_session *s, struct zw_span target, uint
 	}
 	k = zw_xnew(struct mdl_sock);
 	k->did = did;
+	k->op = op;
 	k->target = zw_steal(&shown);
+	k->raw_target = zw_span_dup(target);
 	k->asked = empty();
 	k->class_name = empty();
 	k->reason = empty();

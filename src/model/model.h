@@ -58,6 +58,7 @@ struct mdl_sock {
 	unsigned did, op, by;
 	enum pol_risk risk;
 	char *target, *asked, *class_name, *reason;
+	char *raw_target; /* its bytes, not for the screen */
 	uint32_t rule;
 	uint32_t n_times;  /* of all events of this line */
 	uint32_t n_newest; /* of the event with this id */
@@ -139,7 +140,7 @@ const char *mdl_proc_name(const struct mdl_proc *p);
 struct mdl_conn *mdl_conn_get(struct mdl_session *s, uint64_t id, bool *ret_is_new);
 /** Same target, program and decision: one row, else a new one. Never NULL. */
 struct mdl_sock *mdl_sock_get(struct mdl_session *s, struct zw_span target, uint32_t pid,
-			      unsigned did, bool *ret_is_new);
+			      unsigned did, unsigned op, bool *ret_is_new);
 /** A new question at the end of the list. Never NULL. */
 struct mdl_ask *mdl_ask_new(struct mdl_session *s, uint64_t id);
 /** NULL when there is none with this id. */

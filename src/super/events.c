@@ -100,11 +100,10 @@ void sup_on_sock_event(struct sup *s, struct sup_helper *h, const struct zw_msg_
 		zw_chan_send_fds(s->audit.chan, ZW_ID_sock_event, &out, NULL, 0);
 	else if (m->want_commit)
 		refuse_commit(h, m->seq);
-	struct mdl_sock *k = mdl_sock_get(&s->model, m->target, m->pid, m->did, &is_new);
+	struct mdl_sock *k = mdl_sock_get(&s->model, m->target, m->pid, m->did, m->op, &is_new);
 	uint32_t more = sock_more(k, is_new, m, out.seq);
 	count(&s->model, m->did, more);
 	k->n_times += more;
-	k->op = m->op;
 	k->by = m->by;
 	k->rule = m->rule;
 	k->t_us = m->t_us;
@@ -118,6 +117,16 @@ void sup_on_sock_event(struct sup *s, struct sup_helper *h, const struct zw_msg_
 	if (m->phase == 0)
 		sup_mark_event(s, m->did, m->by, k->target, &k->proc);
 	sup_changed(s, MDL_CHANGED_SOCKS | MDL_CHANGED_STATUS);
+}
+
+void sup_close(struct sup *s, const struct mdl_sock *k)
+{
+	if (s->broker.chan == NULL)
+		return;
+	zw_send(s->broker.chan, brk_close, .target = zw_span(k->raw_target), .pid = k->proc.pid);
+	zw_autofree char *text =
+		zw_xasprintf("connections of process %u to %s ended", k->proc.pid, k->target);
+	sup_record(s, "mode", text);
 }
 
 static void conn_show(struct sup *s, const struct zw_msg_conn_event *m, uint64_t id)

@@ -133,6 +133,8 @@ void sup_answer(struct sup *s, uint64_t ask, enum pol_verdict verdict, unsigned 
 		const char *note, const char *key, const char *shown, int64_t shown_ms);
 /** Takes back the last allow for this session. Returns a sentence, valid until the next call. */
 const char *sup_undo(struct sup *s);
+/** Ends every relayed connection that the process of this row has to its socket. */
+void sup_close(struct sup *s, const struct mdl_sock *k);
 /** SIGSTOP or SIGCONT for every process of the sandbox but its first. */
 void sup_freeze(struct sup *s, bool is_frozen);
 void sup_set_mode(struct sup *s, enum pol_mode mode);

@@ -572,9 +572,9 @@ const struct rig_row *rig_row_op(const struct rig *r, unsigned op, unsigned did,
 	return NULL;
 }
 
-void rig_close(struct rig *r, uint64_t seq)
+void rig_close(struct rig *r, const char *target, uint32_t pid)
 {
-	zw_send(r->chan, brk_close, .seq = seq);
+	zw_send(r->chan, brk_close, .target = zw_span(target), .pid = pid);
 }
 
 /* -- both sides -------------------------------------------------------------------------------- */

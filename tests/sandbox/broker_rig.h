@@ -100,7 +100,7 @@ const struct rig_row *rig_row(const struct rig *r, unsigned did, const char *tar
 const struct rig_row *rig_row_op(const struct rig *r, unsigned op, unsigned did,
 				 const char *target_end);
 /** As the user who ends a connection on the list. */
-void rig_close(struct rig *r, uint64_t seq);
+void rig_close(struct rig *r, const char *target, uint32_t pid);
 
 /** Either side: tells the other to go on; waits for that. */
 void rig_step(int ctl);

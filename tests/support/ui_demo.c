@@ -106,6 +106,12 @@ static const char *on_undo(void *arg)
 	return "Nothing to take back.";
 }
 
+static void on_close_sock(void *arg, const struct mdl_sock *sock)
+{
+	(void)arg;
+	(void)sock;
+}
+
 static void on_freeze(void *arg, bool is_frozen)
 {
 	(void)arg;
@@ -162,6 +168,7 @@ static int run(struct demo *d, int tty, const struct ui_config *config)
 				     .ask_open = on_ask_open,
 				     .answer = on_answer,
 				     .undo = on_undo,
+				     .close_sock = on_close_sock,
 				     .freeze = on_freeze,
 				     .mode = on_mode,
 				     .stop_agent = on_stop,

@@ -64,6 +64,11 @@ static const char *on_undo(void *arg)
 	return "Taken back: docker.sock.";
 }
 
+static void on_close_sock(void *arg, const struct mdl_sock *sock)
+{
+	((struct ui_fake *)arg)->closed = sock;
+}
+
 static void on_freeze(void *arg, bool is_frozen)
 {
 	((struct ui_fake *)arg)->is_frozen = is_frozen;
@@ -146,6 +151,7 @@ static void init(struct ui_fake *f, enum ui_layout layout, int rows, int cols, b
 				     .ask_open = on_ask_open,
 				     .answer = on_answer,
 				     .undo = on_undo,
+				     .close_sock = on_close_sock,
 				     .freeze = on_freeze,
 				     .mode = on_mode,
 				     .stop_agent = on_stop,

@@ -28,6 +28,7 @@ struct ui_fake {
 	uint64_t opened; /* question whose clock stands, 0 = none */
 	bool is_frozen, is_stopped;
 	int n_pane_restarts;
+	const struct mdl_sock *closed; /* the last row that was to be closed */
 };
 
 /** A dashboard of this size; questions are added by the test with ui_model_ask_*(). */

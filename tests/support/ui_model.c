@@ -116,7 +116,7 @@ static void add_socks(struct mdl_session *s)
 	for (size_t i = 0; i < ZW_N_ELEMENTS(socks); i++) {
 		bool is_new;
 		struct mdl_sock *k = mdl_sock_get(s, zw_span(socks[i].target), socks[i].pid,
-						  socks[i].did, &is_new);
+						  socks[i].did, ZW_OP_CONNECT, &is_new);
 
 		k->id = i + 1;
 		k->by = socks[i].by;

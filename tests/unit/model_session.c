@@ -53,7 +53,7 @@ static void test_lists__bounded_and_live_rows_stay(void **state)
 	mdl_conn_get(&s, 1, &is_new);
 	assert_false(is_new);
 	for (uint64_t i = 0; i < 2 * MDL_SOCKS_MAX; i++)
-		mdl_sock_get(&s, zw_span("/s"), (uint32_t)i, ZW_DID_AUTO, &is_new);
+		mdl_sock_get(&s, zw_span("/s"), (uint32_t)i, ZW_DID_AUTO, ZW_OP_CONNECT, &is_new);
 	assert_int_equal(s.n_socks, MDL_SOCKS_MAX);
 	for (uint64_t i = 1; i < 2 * MDL_ASKS_MAX; i++)
 		mdl_ask_new(&s, i)->state = i == 1 ? MDL_ASK_HELD : MDL_ASK_GONE;
