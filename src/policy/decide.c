@@ -318,9 +318,10 @@ void pol_decide_socket(const struct policy *p, const struct pol_socket *s, struc
 		e = find_socket(p, s, POL_ACTION_ALLOW, risk >= POL_RISK_HIGH);
 	if (e != NULL)
 		by_entry(e, ret);
-	else if (class == NULL && s->path == NULL)
+	else if (s->path == NULL)
 		by_other(POL_DENY, ZW_BY_CATALOGUE,
-			 "an abstract name that zwatch does not know is not opened", ret);
+			 "an abstract name is opened by a rule that names it, and not asked about",
+			 ret);
 	else
 		socket_by_mode(p->mode, risk, ret);
 }

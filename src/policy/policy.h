@@ -66,7 +66,8 @@ struct pol_rule {
 	const char
 		*pattern; /* site: host, *.host, host:port, *:port, address, CIDR, with or without
 	                           :port; without a port: 80 and 443 for an allow, every port for a deny.
-	                           socket: real path, or @abstract */
+	                           socket: real path, or @abstract with \x00 and \x5c for the
+	                           bytes NUL and backslash, as records show them */
 	const char *program; /* "" = any; else the path of the executable inside */
 	const char *origin;  /* "~/.config/zwatch/config.json:9", "answer", "--allow" */
 	const char *reason;  /* text for the agent when it denies, may be "" */
@@ -151,7 +152,8 @@ void pol_decide_site(const struct policy *p, const struct pol_host *host, uint16
 
 /**
  * Decides on a host socket (never on one made inside). @risk of a socket outside the catalogue is
- * LOW. An unknown abstract name is denied. @ret_class may be NULL.
+ * LOW. An abstract name is denied unless a rule names it: it says nothing of who made it. @ret_class may
+ * be NULL.
  */
 void pol_decide_socket(const struct policy *p, const struct pol_socket *s, struct pol_decision *ret,
 		       const struct pol_class **ret_class);

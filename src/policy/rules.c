@@ -258,13 +258,32 @@ static struct pol_entry *site_entry_add(struct policy *p, const struct pol_site_
 	return entry_add(p, is_private ? POL_KEY_PRIVATE_NET : POL_KEY_NET, key, sizeof(key));
 }
 
+/* The two bytes of an abstract name that its text has no sign for. Returns the length in @out. */
+static size_t abstract_bytes(const char *text, size_t len, char *out)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		bool is_nul = len - i >= 4 && memcmp(text + i, "\\x00", 4) == 0;
+		bool is_backslash = len - i >= 4 && memcmp(text + i, "\\x5c", 4) == 0;
+
+		out[n++] = (char)(is_nul ? '\0' : text[i]);
+		if (is_nul || is_backslash)
+			i += 3;
+	}
+	return n;
+}
+
 static void socket_entry_add(struct policy *p, const struct pol_rule *rule)
 {
 	size_t len = strlen(rule->pattern);
 	const char *path = pol_path_canonical(rule->pattern, &len);
+	char name[POL_PATTERN_MAX];
 
 	if (path[0] == '@')
-		entry_fill(entry_add(p, POL_KEY_ABSTRACT, path + 1, len - 1), rule);
+		entry_fill(entry_add(p, POL_KEY_ABSTRACT, name,
+				     abstract_bytes(path + 1, len - 1, name)),
+			   rule);
 	else
 		entry_fill(entry_add(p, POL_KEY_PATH, path, len), rule);
 }

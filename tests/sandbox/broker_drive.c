@@ -552,7 +552,7 @@ static int agent_abstract(struct rig *r)
 	return rig_connect("@zwbrk-unknown", SOCK_STREAM) == -EACCES ? 0 : -4;
 }
 
-static void test_z006_abstract_twin__asked_about_with_its_kind(void **state)
+static void test_z006_abstract_twin__refused_and_named_with_its_kind(void **state)
 {
 	struct rig *r = new_rig();
 
@@ -564,9 +564,10 @@ static void test_z006_abstract_twin__asked_about_with_its_kind(void **state)
 	r->answer = RIG_DENY;
 	rig_start(r, agent_abstract);
 	assert_int_equal(rig_result(r), 0);
-	assert_int_equal(r->n_asks, 2);
-	assert_string_equal(r->asks[1].target, abstract_name);
-	assert_string_equal(r->asks[1].class_name, "x11");
+	assert_int_equal(r->n_asks, 1);
+	const struct rig_row *row = rig_row_op(r, ZW_OP_ABSTRACT, ZW_DID_DENY, abstract_name);
+	assert_non_null(row);
+	assert_string_equal(row->class_name, "x11");
 	assert_true(rig_untouched(file_fd) && rig_untouched(name_fd) && rig_untouched(unknown_fd));
 	assert_int_equal(rig_row(r, ZW_DID_DENY, "@zwbrk-unknown")->op, ZW_OP_ABSTRACT);
 	end_rig(r);
@@ -586,16 +587,18 @@ static int agent_abstract_talk(struct rig *r)
 		       : -1;
 }
 
-static void test_abstract_of_the_host__reached_after_allow(void **state)
+static void test_abstract_of_the_host__reached_by_a_rule(void **state)
 {
 	struct rig *r = new_rig();
 
 	(void)state;
 	snprintf(abstract_name, sizeof(abstract_name), "@/tmp/.zwbrk-X%d-b", (int)getpid());
 	pid_t server = rig_echo(abstract_name, SOCK_STREAM, "ok:");
-	r->answer = RIG_ALLOW;
+	zw_strlcpy(r->allow, abstract_name, sizeof(r->allow));
 	rig_start(r, agent_abstract_talk);
 	assert_int_equal(rig_result(r), 0);
+	assert_int_equal(r->n_asks, 0);
+	assert_int_equal(rig_row_op(r, ZW_OP_ABSTRACT, ZW_DID_ALLOW, abstract_name)->rule, 8);
 	kill(server, SIGKILL);
 	waitpid(server, NULL, 0);
 	end_rig(r);
@@ -1120,8 +1123,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_socket_of_another_network__not_connected),
 		cmocka_unit_test(test_z005_spellings__one_card_one_verdict),
 		cmocka_unit_test(test_z005_spellings_of_what_is_not_mounted__one_card_one_verdict),
-		cmocka_unit_test(test_z006_abstract_twin__asked_about_with_its_kind),
-		cmocka_unit_test(test_abstract_of_the_host__reached_after_allow),
+		cmocka_unit_test(test_z006_abstract_twin__refused_and_named_with_its_kind),
+		cmocka_unit_test(test_abstract_of_the_host__reached_by_a_rule),
 		cmocka_unit_test(test_z009_unreadable_address__fails_and_is_recorded),
 		cmocka_unit_test(test_datagram_sockets__refused_and_pairs_emulated),
 		cmocka_unit_test(test_relay__keeps_packets_and_drops_descriptors),

@@ -429,6 +429,10 @@ static void send_policy(struct rig *r)
 	zw_autofree char *allowed = zw_xasprintf("%s/allowed.sock", r->dir);
 	zw_send(r->chan, pol_rule, .rule = 7, .kind = POL_KIND_SOCKET, .action = POL_ACTION_ALLOW,
 		.layer = POL_LAYER_USER, .pattern = zw_span(allowed));
+	if (r->allow[0] != '\0')
+		zw_send(r->chan, pol_rule, .rule = 8, .kind = POL_KIND_SOCKET,
+			.action = POL_ACTION_ALLOW, .layer = POL_LAYER_USER,
+			.flags = POL_RULE_DANGEROUS_OK, .pattern = zw_span(r->allow));
 	zw_send(r->chan, pol_end, .generation = 1);
 }
 
@@ -570,6 +574,11 @@ const struct rig_row *rig_row_op(const struct rig *r, unsigned op, unsigned did,
 		    zw_ends_with(r->rows[i].target, target_end))
 			return &r->rows[i];
 	return NULL;
+}
+
+void rig_commit(struct rig *r, uint64_t seq)
+{
+	zw_send(r->chan, committed, .seq = seq, .is_kept = 1);
 }
 
 void rig_close(struct rig *r, const char *target, uint32_t pid)

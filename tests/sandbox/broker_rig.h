@@ -53,6 +53,7 @@ struct rig {
 	enum { RIG_LEAVE, RIG_ALLOW, RIG_DENY } answer;
 	unsigned scope;
 	uint16_t local_port;
+	char allow[128]; /* a socket that a rule opens, whatever its risk; "" = none */
 	/* What came. */
 	struct rig_row rows[RIG_ROWS_MAX];
 	size_t n_rows;
@@ -99,6 +100,8 @@ const struct rig_row *rig_row(const struct rig *r, unsigned did, const char *tar
 /** The same of operation @op alone. */
 const struct rig_row *rig_row_op(const struct rig *r, unsigned op, unsigned did,
 				 const char *target_end);
+/** Tells the broker that event @seq is on record: for RIG_SILENT. */
+void rig_commit(struct rig *r, uint64_t seq);
 /** As the user who ends a connection on the list. */
 void rig_close(struct rig *r, const char *target, uint32_t pid);
 

@@ -78,7 +78,7 @@ static void test_mode__table(void **state)
 		{"/run/unknown.sock", {POL_ALLOW, POL_ASK, POL_DENY}},
 		{"/run/user/1000/wayland-0", {POL_ASK, POL_ASK, POL_DENY}},
 		{DOCKER, {POL_ASK, POL_ASK, POL_DENY}},
-		{"@/tmp/.X11-unix/X0", {POL_ASK, POL_ASK, POL_DENY}},
+		{"@/tmp/.X11-unix/X0", {POL_DENY, POL_DENY, POL_DENY}},
 		{"@unknown", {POL_DENY, POL_DENY, POL_DENY}},
 		{"/run/nscd/socket", {POL_NOT_THERE, POL_NOT_THERE, POL_NOT_THERE}},
 		{"/run/user/1000/zwatch/a.sock", {POL_DENY, POL_DENY, POL_DENY}},
@@ -194,6 +194,13 @@ static void test_abstract__rule_opens_an_unknown_name(void **state)
 	assert_int_equal(decide(p, "@name", NULL).verdict, POL_ALLOW);
 	pol_decide_socket(p, &nul, &d, NULL);
 	assert_int_equal(d.verdict, POL_DENY);
+	/* as a record shows it */
+	assert_int_equal(add(p, POL_ACTION_ALLOW, 0, "@name\\x00x"), 0);
+	pol_decide_socket(p, &nul, &d, NULL);
+	assert_int_equal(d.verdict, POL_ALLOW);
+	assert_int_equal(decide(p, "@name\\x00x", NULL).verdict, POL_DENY);
+	assert_int_equal(add(p, POL_ACTION_ALLOW, 0, "@name\\x5cx00x"), 0);
+	assert_int_equal(decide(p, "@name\\x00x", NULL).verdict, POL_ALLOW);
 	/* a path of the same bytes is something else */
 	assert_int_equal(add(p, POL_ACTION_ALLOW, 0, "@/run/z.sock"), 0);
 	assert_int_equal(decide(p, "/run/z.sock", NULL).verdict, POL_ASK);
