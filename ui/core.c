@@ -468,6 +468,8 @@ static bool wants_mouse(const struct ui_core *core, const struct ui_token *token
 
 	if (!ui_core_agent_has_keys(core) || (modes & MOUSE_MODES) == 0)
 		return false;
+	if (!core->is_mouse_down && (token->mouse.button & UI_MOUSE_SHIFT) != 0)
+		return false;
 	if (core->is_mouse_down)
 		return !is_motion || (modes & (PANE_MODE_MOUSE_DRAG | PANE_MODE_MOUSE_MOVE)) != 0;
 	if (!inside(&core->rects.agent, token->mouse.row, token->mouse.col))
@@ -499,6 +501,31 @@ static bool wheel_on_agent(struct ui_core *core, const struct ui_token *token)
 	return true;
 }
 
+/* The left button over the agent's text, when the mouse is not the agent's: dragging selects, as it
+ * does while looking back. Returns true when there is no more to do. */
+static bool select_text(struct ui_core *core, const struct ui_token *token)
+{
+	const struct ui_rect *r = &core->rects.agent;
+	int row = token->mouse.row, col = token->mouse.col;
+	bool was_pressed = core->is_pressed;
+
+	core->is_pressed = false;
+	if (token->mouse.is_release || !ui_core_agent_has_keys(core) ||
+	    (token->mouse.button & (UI_MOUSE_WHEEL | 3)) != 0)
+		return false;
+	if ((token->mouse.button & UI_MOUSE_MOTION) != 0) {
+		if (was_pressed)
+			view_scroll_select(core, core->pressed);
+		return false;
+	}
+	if (!inside(r, row, col))
+		return false;
+	core->is_pressed = true;
+	core->pressed =
+		(struct ui_place){core->frame.top_line + (uint64_t)(row - r->top), col - r->left};
+	return true;
+}
+
 static void mouse(struct ui_core *core, const struct ui_token *token)
 {
 	bool is_wheel = (token->mouse.button & UI_MOUSE_WHEEL) != 0;
@@ -513,6 +540,8 @@ static void mouse(struct ui_core *core, const struct ui_token *token)
 	}
 	if (token->mouse.is_release)
 		core->is_mouse_down = false;
+	if (select_text(core, token))
+		return;
 	if (core->top != NULL && core->top->ops->mouse != NULL && !core->is_prefix) {
 		core->top->ops->mouse(core->top, token);
 		return;
@@ -816,8 +845,13 @@ void ui_core_modes(const struct ui_core *core, struct ui_modes *ret)
 	unsigned modes = core->frame.modes;
 
 	*ret = (struct ui_modes){0};
-	if (core->has_mouse && (core->rects.shape != UI_SHAPE_AGENT || core->top != NULL))
-		ret->mouse = view_is(core, &view_scroll_ops) ? 1002 : 1000;
+	/* Also over the agent alone: else the wheel would be arrow keys, which the agent takes for
+	 * typing. */
+	if (core->has_mouse)
+		ret->mouse =
+			core->has_session && (core->top == NULL || view_is(core, &view_scroll_ops))
+				? 1002
+				: 1000;
 	if (!ui_core_agent_has_keys(core))
 		return;
 	ret->cursor_keys = (modes & PANE_MODE_CURSOR_KEYS) != 0;

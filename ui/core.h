@@ -71,6 +71,8 @@ struct ui_core {
 	bool is_prefix;		 /* the next key is zwatch's */
 	bool is_paste_for_agent; /* where the open paste goes */
 	bool has_mouse, is_mouse_down;
+	bool is_pressed; /* the left button, over agent text that can be selected */
+	struct ui_place pressed;
 	int cell_width, cell_height; /* pixels, for mouse reports in pixels; 0 = not known */
 	int64_t now_ms, prefix_ms, key_ms;
 	bool is_away; /* the terminal said that it lost the focus */

@@ -113,11 +113,14 @@ static uint32_t code_of(int c)
 }
 
 /* A key told by number: kitty's CSI u and xterm's modifyOtherKeys. */
-static struct ui_token numbered_key(int number, int shifted, unsigned mods, int event)
+static struct ui_token numbered_key(int number, const int *alternate, unsigned mods, int event)
 {
 	struct ui_token t = key_token(code_of(number), mods);
+	int shifted = alternate[0];
+	/* The key that is ] on a Latin layout, where no other key is. */
+	bool is_bracket = number == ']' || (number > 0x7f && alternate[1] == ']');
 
-	if (number == ']' && mods == UI_MOD_CTRL)
+	if (is_bracket && mods == UI_MOD_CTRL)
 		t.kind = event > 1 ? UI_TOKEN_REPLY : UI_TOKEN_PREFIX;
 	else if (event == 3)
 		t.key.code = UI_KEY_NONE;
@@ -141,7 +144,7 @@ static struct ui_token tilde_key(const struct csi *c)
 	unsigned mods = csi_mods(c);
 
 	if (number == 27 && c->n == 3)
-		return numbered_key(c->p[2][0], 0, mods, 0);
+		return numbered_key(c->p[2][0], (const int[]){0, 0}, mods, 0);
 	if (number < 0 || number >= (int)(sizeof(code) / sizeof(code[0])) || event == 3)
 		return number == 24 && mods == 0 ? (struct ui_token){.kind = UI_TOKEN_REPLY}
 						 : key_token(UI_KEY_NONE, mods);
@@ -209,7 +212,7 @@ static struct ui_token csi_token(const struct csi *c)
 	if (c->final == '~')
 		return tilde_key(c);
 	if (c->final == 'u')
-		return numbered_key(c->p[0][0], c->p[0][1], csi_mods(c), c->p[1][1]);
+		return numbered_key(c->p[0][0], &c->p[0][1], csi_mods(c), c->p[1][1]);
 	return key_token(c->p[1][1] == 3 ? UI_KEY_NONE : letter_code(c->final), csi_mods(c));
 }
 
@@ -387,10 +390,23 @@ static size_t in_osc(struct sink *s, uint8_t b)
 	return 1;
 }
 
+static const uint8_t paste_end[] = {ESC, '[', '2', '0', '1', '~'};
+static const uint8_t paste_begin[] = {ESC, '[', '2', '0', '0', '~'};
+
+/* Whether the same read holds a later end of this paste: then the mark before it was part of what was
+ * copied, put there to make the rest look typed. */
+static bool ends_later(const uint8_t *b, size_t len)
+{
+	const uint8_t *end = memmem(b, len, paste_end, sizeof(paste_end));
+	const uint8_t *begin = memmem(b, len, paste_begin, sizeof(paste_begin));
+
+	return end != NULL && (begin == NULL || end < begin);
+}
+
 /* Only the end mark counts, wherever the pieces part it. */
 static size_t in_paste(struct sink *s, const uint8_t *b, size_t len)
 {
-	static const uint8_t mark[] = {ESC, '[', '2', '0', '1', '~'};
+	const uint8_t *mark = paste_end;
 	struct ui_input *in = s->in;
 	struct ui_token t = {.kind = UI_TOKEN_PASTE};
 
@@ -408,7 +424,11 @@ static size_t in_paste(struct sink *s, const uint8_t *b, size_t len)
 		return 0;
 	}
 	hold(in, b[0]);
-	if (in->n == sizeof(mark))
+	if (in->n < sizeof(paste_end))
+		return 1;
+	if (ends_later(b + 1, len - 1))
+		emit_held(s, (struct ui_token){.kind = UI_TOKEN_REPLY}, IN_PASTE);
+	else
 		emit_held(s, (struct ui_token){.kind = UI_TOKEN_PASTE_END}, GROUND);
 	return 1;
 }

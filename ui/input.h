@@ -34,7 +34,7 @@ enum ui_key_code {
 };
 
 /** In the number of a mouse button. */
-enum ui_mouse_bit { UI_MOUSE_MOTION = 32, UI_MOUSE_WHEEL = 64 };
+enum ui_mouse_bit { UI_MOUSE_SHIFT = 4, UI_MOUSE_MOTION = 32, UI_MOUSE_WHEEL = 64 };
 
 enum ui_key_mod { UI_MOD_SHIFT = 1, UI_MOD_ALT = 2, UI_MOD_CTRL = 4 };
 
@@ -53,7 +53,8 @@ enum ui_token_kind {
 	UI_TOKEN_PASTE_BEGIN, /* the mark itself */
 	UI_TOKEN_PASTE,	      /* bytes of a paste */
 	UI_TOKEN_PASTE_END,
-	UI_TOKEN_REPLY, /* the terminal's answer to a probe, or a key's release: nobody's input */
+	UI_TOKEN_REPLY, /* the terminal's answer to a probe, a key's release, or an end mark inside
+			 * a paste: nobody's input */
 };
 
 enum ui_reply {

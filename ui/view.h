@@ -63,6 +63,8 @@ void view_word_open(struct ui_core *core, const char *title, const char *text, c
 
 /** Looks back in the agent's output, @lines_up at once. Nothing while another view is open. */
 void view_scroll_open(struct ui_core *core, int lines_up);
+/** The same to select from @from on with the mouse, whose report comes next. */
+void view_scroll_select(struct ui_core *core, struct ui_place from);
 /** Answers to ui_host.look(); ignored when nobody asked. */
 void view_scroll_found(struct ui_core *core, bool is_found, struct ui_place from,
 		       struct ui_place to);

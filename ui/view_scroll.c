@@ -499,13 +499,11 @@ const struct view_ops view_scroll_ops = {.name = "scroll",
 					 .resized = scroll_resized,
 					 .hints = scroll_hints};
 
-void view_scroll_open(struct ui_core *core, int lines_up)
+static struct view_scroll *open_view(struct ui_core *core)
 {
 	const struct ui_frame *f = &core->frame;
-
-	if (core->top != NULL)
-		return;
 	struct view_scroll *v = zw_xnew(struct view_scroll);
+
 	v->view.ops = &view_scroll_ops;
 	zw_buf_init(&v->text, COPY_MAX_B);
 	v->top = UI_LINE_LIVE;
@@ -513,6 +511,23 @@ void view_scroll_open(struct ui_core *core, int lines_up)
 	core->focus = UI_FOCUS_AGENT;
 	view_push(core, &v->view);
 	show_from(v, f->top_line); /* from now on it stands still */
+	return v;
+}
+
+void view_scroll_select(struct ui_core *core, struct ui_place from)
+{
+	if (core->top != NULL)
+		return;
+	struct view_scroll *v = open_view(core);
+	go_to(v, from);
+	v->anchor = v->cursor;
+}
+
+void view_scroll_open(struct ui_core *core, int lines_up)
+{
+	if (core->top != NULL)
+		return;
+	struct view_scroll *v = open_view(core);
 	if (lines_up > 0)
 		scroll_view(v, -lines_up);
 	else

@@ -42,8 +42,8 @@ static struct seen feed(const char *bytes)
 static void test_prefix__all_spellings(void **state)
 {
 	static const char *const prefixes[] = {
-		"\x1d",		 "\033[93;5u", "\033[93;5:1u", "\033[93;133u",
-		"\033[27;5;93~", "\033[24~",   "\033[24;1:1~", "\033[93:125;5u",
+		"\x1d",	    "\033[93;5u",   "\033[93;5:1u",   "\033[93;133u",	  "\033[27;5;93~",
+		"\033[24~", "\033[24;1:1~", "\033[93:125;5u", "\033[1098::93;5u",
 	};
 
 	(void)state;
@@ -58,6 +58,7 @@ static void test_prefix__others_are_not(void **state)
 	assert_string_equal(feed("\033[93;7u").kinds, "K");
 	assert_string_equal(feed("\033[24;5~").kinds, "K");
 	assert_string_equal(feed("\033[23~").kinds, "K");
+	assert_string_equal(feed("\033[43::93;5u").kinds, "K"); /* another layout's + */
 	assert_string_equal(feed("]").kinds, "T");
 	/* the key goes up, or repeats: not pressed again */
 	assert_string_equal(feed("\033[93;5:3u").kinds, "R");
@@ -111,6 +112,16 @@ static void test_paste__marks_split_anywhere(void **state)
 			assert_memory_equal(s.bytes, text, s.len);
 		}
 	}
+}
+
+static void test_Z095_paste__an_end_mark_that_was_copied_ends_nothing(void **state)
+{
+	(void)state;
+	assert_string_equal(feed("\033[200~\033[201~\nrm x\n\033[201~").kinds, "(R=)");
+	assert_string_equal(feed("\033[200~a\033[201~b\033[201~c\033[201~d").kinds, "(=R=R=)T");
+	/* What follows a true end is typed, and another paste is another one. */
+	assert_string_equal(feed("\033[200~a\033[201~b").kinds, "(=)T");
+	assert_string_equal(feed("\033[200~a\033[201~b\033[200~c\033[201~").kinds, "(=)T(=)");
 }
 
 static void test_paste__no_timeout_inside(void **state)
@@ -269,6 +280,7 @@ int main(void)
 		cmocka_unit_test(test_prefix__after_half_a_sequence),
 		cmocka_unit_test(test_paste__nothing_inside_is_a_key),
 		cmocka_unit_test(test_paste__marks_split_anywhere),
+		cmocka_unit_test(test_Z095_paste__an_end_mark_that_was_copied_ends_nothing),
 		cmocka_unit_test(test_paste__no_timeout_inside),
 		cmocka_unit_test(test_escape__alone_after_a_while),
 		cmocka_unit_test(test_keys__names),

@@ -210,6 +210,47 @@ static void test_mouse__drag_selects_and_release_copies(void **state)
 	assert_int_not_equal(f.look.kind, UI_LOOK_COPY);
 }
 
+static void test_mouse__drag_over_the_screen_selects(void **state)
+{
+	struct ui_modes modes;
+
+	(void)state;
+	ui_core_modes(&f.core, &modes);
+	assert_int_equal(modes.mouse, 1002);
+	ui_fake_type(&f, "\033[<0;4;3M\033[<0;4;3m"); /* a click is none */
+	assert_false(ui_fake_shows(&f, "scrolled"));
+	ui_fake_type(&f, "\033[<0;4;3M\033[<32;6;4M");
+	assert_true(ui_fake_shows(&f, "scrolled"));
+	ui_fake_type(&f, "\033[<0;6;4m");
+	assert_look(UI_LOOK_COPY, 101);
+	assert_int_equal(f.look.from.col, 3);
+	assert_int_equal(f.look.to.line, 102);
+	assert_int_equal(f.look.to.col, 5);
+	view_scroll_text(&f.core, "text", 4, true, false);
+	assert_string_equal(f.copied, "text");
+	ui_fake_draw(&f);
+	assert_false(ui_fake_shows(&f, "scrolled"));
+	assert_int_equal(f.input.len, 0);
+}
+
+static void test_mouse__an_agents_own_is_left_alone_but_with_shift(void **state)
+{
+	struct ui_frame now = f.core.frame;
+
+	(void)state;
+	now.modes |= PANE_MODE_MOUSE_DRAG | PANE_MODE_MOUSE_SGR;
+	ui_core_frame(&f.core, &now, f.now_ms);
+	ui_fake_type(&f, "\033[<0;4;3M\033[<32;6;4M\033[<0;6;4m");
+	assert_false(ui_fake_shows(&f, "scrolled"));
+	assert_memory_equal(zw_buf_head(&f.input), "\033[<0;4;2M\033[<32;6;3M\033[<0;6;3m", 28);
+	zw_buf_consume(&f.input, f.input.len);
+	ui_fake_type(&f, "\033[<4;4;3M\033[<36;6;4M");
+	assert_true(ui_fake_shows(&f, "scrolled"));
+	ui_fake_type(&f, "\033[<4;6;4m");
+	assert_look(UI_LOOK_COPY, 101);
+	assert_int_equal(f.input.len, 0);
+}
+
 static void test_frame__numbers_out_of_order_do_no_harm(void **state)
 {
 	(void)state;
@@ -238,6 +279,8 @@ int main(void)
 		T(test_link__shown_and_copied),
 		T(test_wheel__opens_scrolls_and_is_arrows_on_the_alternate_screen),
 		T(test_mouse__drag_selects_and_release_copies),
+		T(test_mouse__drag_over_the_screen_selects),
+		T(test_mouse__an_agents_own_is_left_alone_but_with_shift),
 		T(test_frame__numbers_out_of_order_do_no_harm),
 	};
 
