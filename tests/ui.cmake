@@ -2,6 +2,7 @@
 zw_module(zw_test_ui SOURCES support/ui_model.c support/ui_fake.c HEADERS support/ui_model.h support/ui_fake.h DEPS zw_ui_core)
 zw_fuzz(ui_input SOURCES fuzz/fuzz_ui_input.c DEPS zw_ui_core)
 zw_unit(ui_guard SOURCES unit/ui_guard.c DEPS zw_ui_core)
+zw_unit(ui_outer SOURCES unit/ui_outer.c DEPS zw_ui_core)
 zw_unit(ui_input SOURCES unit/ui_input.c DEPS zw_ui_core)
 zw_unit(ui_draw SOURCES unit/ui_draw.c DEPS zw_ui_core)
 zw_unit(ui_ask SOURCES unit/ui_ask.c DEPS zw_ui_core)

@@ -12,7 +12,7 @@ add_executable(stamp bench/stamp.c)
 target_link_options(stamp PRIVATE -static)
 set_target_properties(stamp PROPERTIES POSITION_INDEPENDENT_CODE OFF) # -static says it already
 add_executable(bench_start bench/bench_start.c ${CMAKE_SOURCE_DIR}/src/main/start.c ${CMAKE_SOURCE_DIR}/src/main/cli.c)
-target_link_libraries(bench_start PRIVATE zw_super zw_config zw_sandbox util)
+target_link_libraries(bench_start PRIVATE zw_super zw_ui_core zw_config zw_sandbox util)
 set_target_properties(stamp bench_start PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 
 # A real agent, from npm.

@@ -16,6 +16,7 @@
 #include "src/main/dash.h"
 #include "src/main/way_out.h"
 #include "src/super/super.h"
+#include "ui/outer.h"
 
 #define LOG_MAX_B (1 << 20)
 #define LOG_KEPT  5
@@ -432,6 +433,7 @@ static int session_run(struct start *st, const struct cli *cli, enum face face, 
 			   !cli_has(cli, CLI_OPT_NO_INPUT),
 		.log_fd = log_fd,
 		.scrollback_n = (uint32_t)st->cfg->ui_scrollback_n,
+		.has_kitty = ui_outer_kitty() != NULL,
 		.has_clipboard = st->cfg->ui_agent_clipboard,
 	};
 

@@ -13,6 +13,7 @@
 #include "src/base/mem.h"
 #include "src/base/str.h"
 #include "src/super/helper.h"
+#include "ui/outer.h"
 
 #define ENV_MAX 4096
 
@@ -191,6 +192,20 @@ static void env_proxy(struct start *st)
 		env_set(st, none[i], "localhost,127.0.0.1,::1");
 }
 
+static void env_drop(struct start *st, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < st->n_env; i++) {
+		if (strncmp(st->env[i], name, len) != 0 || st->env[i][len] != '=')
+			continue;
+		free(st->env[i]);
+		st->env[i] = st->env[--st->n_env];
+		st->env[st->n_env] = NULL;
+		return;
+	}
+}
+
 /* What --env says: NAME=VALUE sets, NAME passes on. */
 static void env_options(struct start *st, const struct cli *cli)
 {
@@ -225,8 +240,16 @@ static void env_terminal(struct start *st)
 {
 	env_set(st, "TERM", "xterm-256color");
 	env_set(st, "COLORTERM", "truecolor");
-	env_set(st, "TERM_PROGRAM", "zwatch");
-	env_set(st, "TERM_PROGRAM_VERSION", ZW_VERSION);
+	/* Agents use the keys of kitty's protocol in terminals that they know by name. */
+	const char *program = ui_outer_kitty(), *version = getenv("TERM_PROGRAM_VERSION");
+	env_set(st, "TERM_PROGRAM", program != NULL ? program : "zwatch");
+	if (program == NULL)
+		env_set(st, "TERM_PROGRAM_VERSION", ZW_VERSION);
+	else if (version != NULL)
+		env_set(st, "TERM_PROGRAM_VERSION", version);
+	/* These are about the terminal outside. */
+	env_drop(st, "TERMINFO");
+	env_drop(st, "TERMINFO_DIRS");
 	env_locale(st);
 }
 

@@ -107,6 +107,7 @@ static void pane_setup(struct sup *s)
 				      .cols = (uint16_t)s->cols,
 				      .fg_rgb = 0xd0d0d0,
 				      .bg_rgb = 0x000000,
+				      .has_kitty = s->config->has_kitty,
 				      .has_clipboard = s->config->has_clipboard,
 				      .scrollback_n = s->config->scrollback_n};
 

@@ -4,7 +4,10 @@
 several places. Same text, colours, attributes and cursor, or the test fails and shows the stream.
 
 usage: differ.py [--count N] [--seed N] [FILE...]
-       FILE...  compare these recordings (40 x 120) instead
+       FILE...  compare these recordings instead
+
+A recording is replayed up to several places on a terminal of its own size, and to its end on others,
+with changes of size in its midst. vttest's screens are compared one by one where it is installed.
 
 Needs node and npm (@xterm/headless is installed below the build folder); exit 77 without them.
 
@@ -25,18 +28,26 @@ Where the engine differs from xterm.js on purpose, the generator stays away:
 - SD fills with the pen's background and DECALN's E are plain; xterm.js has it the other way round.
 - DECRC restores the underline with the rest of the pen; xterm.js forgets it.
 - Tabs set by HTS are common to both screens.
+- The reversed screen (?5): xterm.js has none.
 - DECSC saves a place of the screen; in xterm.js it is one of the text and scrolls away with it.
 - A change of width: colours of blanks behind a line's text are not kept when it wraps anew; the
   cursor stays on its text when lines below it change their rows; rows below the cursor that wrap
   push none of themselves out. A history that is full by wrapping anew: xterm.js loses count there.
 """
 import argparse
+import fcntl
 import os
+import pty
 import random
+import re
+import select
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.environ.get("ZW_BUILD", "build/debug")
@@ -230,6 +241,67 @@ def cuts(path, folder):
     return out
 
 
+# What a stream is made of: controls and strings whole, text in pieces.
+PIECE = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]P_^X].*?(?:\x07|\x1b\\\\)|\x1b[ -/]*[0-~]|[\x00-\x1a\x1c-\x1f]|"
+                   rb"[\x20-\x7e]+|[\x80-\xff]+|.", re.DOTALL)
+SIZES = [(24, 80), (40, 120), (12, 40), (50, 200), (30, 61)]
+
+
+def resized(path, folder):
+    """The recording in several sizes, each with changes of size in between two of its lines."""
+    with open(path, "rb") as f:
+        data = f.read()
+    out = []
+    for i, first in enumerate(SIZES):
+        pick = random.Random(i)
+        ends = [m.end() for m in PIECE.finditer(data) if m.group() == b"\n"]
+        at = sorted(pick.sample(ends, min(4, len(ends))))
+        parts, was = [b"\x1b_size;%d;%d\x1b\\" % first], 0
+        for cut in at:
+            parts += [data[was:cut], b"\x1b_size;%d;%d\x1b\\" % pick.choice(SIZES)]
+            was = cut
+        out.append(os.path.join(folder, f"{os.path.basename(path)}.size{i}"))
+        with open(out[-1], "wb") as f:
+            f.write(b"".join(parts) + data[was:])
+    return out
+
+
+def vttest(folder):
+    """The screens of vttest's menus that need no terminal to answer, each as all that led to it."""
+    pid, fd = pty.fork()
+    if pid == 0:
+        os.execvpe("vttest", ["vttest", "24x80.80"], {"TERM": "vt100", "PATH": os.environ["PATH"], "HOME": folder})
+    fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    out, seen, screens = b"", 0, []
+    choices = ["1", "2", "3", "8", "0", "8", "0"]
+    end = time.monotonic() + 200
+    while time.monotonic() < end:
+        if select.select([fd], [], [], 0.3)[0]:
+            try:
+                data = os.read(fd, 65536)
+            except OSError:  # it ended
+                break
+            if not data:
+                break
+            out += data
+            if data.endswith((b"\x1b[c", b"\x1b[0c")):
+                os.write(fd, b"\x1b[?62;22c")
+            continue
+        if len(out) > seen:
+            seen = len(out)
+            screens.append(os.path.join(folder, f"vttest{len(screens)}"))
+            with open(screens[-1], "wb") as f:
+                f.write(out.replace(b"\x1b[?5h", b""))
+            tail = out[-200:]
+        if b"Enter choice number" in tail and choices:
+            os.write(fd, choices.pop(0).encode())
+        os.write(fd, b"\r")
+    os.close(fd)
+    os.waitpid(pid, 0)
+    assert len(screens) > 30, f"vttest got stuck after {len(screens)} screens: {out[-200:]!r}"
+    return screens
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--count", type=int, default=400)
@@ -262,6 +334,13 @@ def main():
         size = (40, 120) if args.files else (24, 80)
         bad += compare(files, *size, root)
         total += len(files)
+        files = [c for f in args.files or rec for c in resized(f, folder)]
+        bad += compare(files, 24, 80, root, 10000)
+        total += len(files)
+        if not args.files and shutil.which("vttest") is not None:
+            files = vttest(folder)
+            bad += compare(files, 24, 80, root)
+            total += len(files)
     print(f"{total} streams, {bad} differ")
     sys.exit(1 if bad else 0)
 
