@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 packages="cmake ninja-build gcc clang libclang-rt-dev clang-format libc6-dev pkg-config bubblewrap
 	ncurses-bin ncurses-term libncurses-dev libevent-dev libgetdns-dev libgnutls28-dev libnghttp2-dev libsqlite3-dev
 	libyajl-dev libidn2-dev libcmocka-dev ca-certificates tmux unbound sqlite3 curl wget openssl python3
-	procps vim-tiny less htop git iproute2 util-linux"
+	procps vim-tiny less htop git iproute2 util-linux vttest"
 
 install_packages() {
 	local missing="" p as_root=""

@@ -4,7 +4,7 @@
 several places. Same text, colours, attributes and cursor, or the test fails and shows the stream.
 
 usage: differ.py [--count N] [--seed N] [FILE...]
-       FILE...  compare these recordings instead
+       FILE...  compare these recordings of 40 x 120 instead
 
 A recording is replayed up to several places on a terminal of its own size, and to its end on others,
 with changes of size in its midst. vttest's screens are compared one by one where it is installed.
@@ -242,27 +242,28 @@ def cuts(path, folder):
 
 
 # What a stream is made of: controls and strings whole, text in pieces.
-PIECE = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]P_^X].*?(?:\x07|\x1b\\\\)|\x1b[ -/]*[0-~]|[\x00-\x1a\x1c-\x1f]|"
+PIECE = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]P_^X].*?(?:\x07|\x1b\\)|\x1b[ -/]*[0-~]|[\x00-\x1a\x1c-\x1f]|"
                    rb"[\x20-\x7e]+|[\x80-\xff]+|.", re.DOTALL)
 SIZES = [(24, 80), (40, 120), (12, 40), (50, 200), (30, 61)]
+# No narrower than a program that redraws was recorded: else its screen wraps below its cursor (see above).
+WIDE = [(40, 120), (24, 120), (50, 200), (30, 141), (60, 160)]
 
 
-def resized(path, folder):
-    """The recording in several sizes, each with changes of size in between two of its lines."""
+def resized(path, first, sizes, folder):
+    """The recording on a terminal of size @first, with changes to @sizes in between its sequences. Not before
+    it goes to the alternate screen: one that was made smaller unseen keeps a history in xterm.js."""
     with open(path, "rb") as f:
         data = f.read()
-    out = []
-    for i, first in enumerate(SIZES):
-        pick = random.Random(i)
-        ends = [m.end() for m in PIECE.finditer(data) if m.group() == b"\n"]
-        at = sorted(pick.sample(ends, min(4, len(ends))))
-        parts, was = [b"\x1b_size;%d;%d\x1b\\" % first], 0
-        for cut in at:
-            parts += [data[was:cut], b"\x1b_size;%d;%d\x1b\\" % pick.choice(SIZES)]
-            was = cut
-        out.append(os.path.join(folder, f"{os.path.basename(path)}.size{i}"))
-        with open(out[-1], "wb") as f:
-            f.write(b"".join(parts) + data[was:])
+    pick = random.Random(str(first))
+    start = data.find(b"\x1b[?1049h") + 1
+    ends = [m.end() for m in PIECE.finditer(data) if m.end() > start and m.group()[:2] == b"\x1b["]
+    parts, was = [], 0
+    for cut in sorted(pick.sample(ends, min(4, len(ends)))):
+        parts += [data[was:cut], b"\x1b_size;%d;%d\x1b\\" % pick.choice(sizes)]
+        was = cut
+    out = os.path.join(folder, f"{os.path.basename(path)}.{first[0]}x{first[1]}")
+    with open(out, "wb") as f:
+        f.write(b"".join(parts) + data[was:])
     return out
 
 
@@ -334,9 +335,11 @@ def main():
         size = (40, 120) if args.files else (24, 80)
         bad += compare(files, *size, root)
         total += len(files)
-        files = [c for f in args.files or rec for c in resized(f, folder)]
-        bad += compare(files, 24, 80, root, 10000)
-        total += len(files)
+        sizes = WIDE if args.files else SIZES
+        for size in sizes:
+            files = [resized(f, size, sizes, folder) for f in args.files or rec]
+            bad += compare(files, *size, root, 10000)
+            total += len(files)
         if not args.files and shutil.which("vttest") is not None:
             files = vttest(folder)
             bad += compare(files, 24, 80, root)
