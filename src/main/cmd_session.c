@@ -388,6 +388,21 @@ static const struct cfg_catalogue *catalogue_get(void *arg)
 	return start_catalogue(arg);
 }
 
+/* Returns 0, or the exit status. */
+static int face_prepare(struct dash *d)
+{
+	int r = dash_init(d);
+
+	if (r == 0)
+		return 0;
+	dprintf(2,
+		"zwatch: the dashboard cannot use this terminal: %s\n"
+		"        fix: set TERM to what the terminal is, or start with --ui none\n",
+		zw_strerror(r));
+	dash_fini(d);
+	return ZW_EXIT_INTERNAL;
+}
+
 static int session_run(struct start *st, const struct cli *cli, enum face face, bool is_dangerous,
 		       const char *name, int log_fd)
 {
@@ -446,16 +461,10 @@ static int session_run(struct start *st, const struct cli *cli, enum face face, 
 	config.cast = cast_file != NULL ? &cast : NULL;
 	if (face != FACE_NONE) {
 		face_config(&dash, st, cli, face, store, name);
-		int r = dash_init(&dash);
-		if (r < 0) {
-			dprintf(2,
-				"zwatch: the dashboard cannot use this terminal: %s\n"
-				"        fix: set TERM to what the terminal is, or start with --ui "
-				"none\n",
-				zw_strerror(r));
-			dash_fini(&dash);
+		status = face_prepare(&dash);
+		if (status != 0) {
 			cast_close(&cast);
-			return ZW_EXIT_INTERNAL;
+			return status;
 		}
 	}
 	status = sup_run(&config, face != FACE_NONE ? dash_face(&dash) : NULL, &result);

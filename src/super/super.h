@@ -62,8 +62,8 @@ struct sup_config {
 	bool is_private, is_dangerous, can_ask;
 	int log_fd; /* -1 = none */
 	uint32_t scrollback_n;
-	bool has_kitty;		     /* the terminal is known to speak the kitty keyboard protocol */
-	bool has_clipboard;	     /* the agent may set the user's clipboard */
+	bool has_kitty;	    /* the terminal is known to speak the kitty keyboard protocol */
+	bool has_clipboard; /* the agent may set the user's clipboard */
 	const struct sup_cast *cast; /* NULL = the screen is not recorded */
 };
 

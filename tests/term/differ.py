@@ -246,7 +246,7 @@ PIECE = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]P_^X].*?(?:\x07|\x1b\\)|\x1
                    rb"[\x20-\x7e]+|[\x80-\xff]+|.", re.DOTALL)
 SIZES = [(24, 80), (40, 120), (12, 40), (50, 200), (30, 61)]
 # No narrower than a program that redraws was recorded: else its screen wraps below its cursor (see above).
-WIDE = [(40, 120), (24, 120), (50, 200), (30, 141), (60, 160)]
+LARGE = [(40, 120), (24, 120), (50, 200), (30, 141), (60, 160)]
 
 
 def resized(path, first, sizes, folder):
@@ -335,7 +335,7 @@ def main():
         size = (40, 120) if args.files else (24, 80)
         bad += compare(files, *size, root)
         total += len(files)
-        sizes = WIDE if args.files else SIZES
+        sizes = LARGE if args.files else SIZES
         for size in sizes:
             files = [resized(f, size, sizes, folder) for f in args.files or rec]
             bad += compare(files, *size, root, 10000)
