@@ -8,7 +8,7 @@ here=$PWD
 start=${OLDPWD:-$here}
 
 packages="cmake ninja-build gcc libc6-dev pkg-config bubblewrap ncurses-bin libncurses-dev
-	libevent-dev libgetdns-dev libgnutls28-dev libnghttp2-dev libsqlite3-dev libyajl-dev libidn2-dev ca-certificates"
+	libevent-dev libgetdns-dev libgnutls28-dev nettle-dev libnghttp2-dev libsqlite3-dev libyajl-dev libidn2-dev ca-certificates"
 
 missing=
 for p in $packages; do

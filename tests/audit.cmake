@@ -2,6 +2,7 @@
 zw_unit(audit_mask SOURCES unit/audit_mask.c DEPS zw_audit_store)
 zw_unit(audit_store SOURCES unit/audit_store.c DEPS zw_audit_store)
 zw_unit(audit_verify SOURCES unit/audit_verify.c DEPS zw_audit_store)
+zw_unit(audit_filter SOURCES unit/audit_filter.c DEPS zw_audit_store zw_audit_query)
 zw_unit(audit_query SOURCES unit/audit_query.c DEPS zw_audit_store zw_audit_query zw_policy)
 
 # The real program behind its lock.
@@ -10,6 +11,8 @@ target_compile_definitions(unit_audit_program PRIVATE ZW_AUDIT_PATH="$<TARGET_FI
 add_dependencies(unit_audit_program zwatch-audit)
 
 zw_fuzz(mask SOURCES fuzz/fuzz_mask.c DEPS zw_audit_store)
+zw_fuzz(filter SOURCES fuzz/fuzz_filter.c DEPS zw_audit_query zw_audit_store)
+zw_fuzz(store SOURCES fuzz/fuzz_store.c DEPS zw_audit_query zw_audit_store)
 zw_fuzz(json SOURCES fuzz/fuzz_json.c DEPS zw_audit_query)
 
 # 10,000 events a second, none lost; more with: bench_store SECONDS EVENTS_PER_SECOND.

@@ -7,10 +7,45 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-packages="cmake ninja-build gcc clang libclang-rt-dev clang-format libc6-dev pkg-config bubblewrap
-	ncurses-bin ncurses-term libncurses-dev libevent-dev libgetdns-dev libgnutls28-dev libnghttp2-dev libsqlite3-dev
-	libyajl-dev libidn2-dev libcmocka-dev ca-certificates tmux unbound sqlite3 curl wget openssl python3
-	procps vim-tiny less htop git iproute2 util-linux vttest"
+packages="
+	bubblewrap
+	ca-certificates
+	clang
+	clang-format
+	cmake
+	curl
+	gcc
+	git
+	htop
+	iproute2
+	less
+	libc6-dev
+	libclang-rt-dev
+	libcmocka-dev
+	libevent-dev
+	libgetdns-dev
+	libgnutls28-dev
+	libidn2-dev
+	libncurses-dev
+	libnghttp2-dev
+	libsqlite3-dev
+	libyajl-dev
+	ncurses-bin
+	ncurses-term
+	nettle-dev
+	ninja-build
+	openssl
+	pkg-config
+	procps
+	python3
+	rsyslog
+	sqlite3
+	tmux
+	unbound
+	util-linux
+	vim-tiny
+	vttest
+	wget"
 
 install_packages() {
 	local missing="" p as_root=""

@@ -35,3 +35,18 @@ CREATE TABLE tags (
 	tag TEXT NOT NULL,
 	PRIMARY KEY (session, tag)
 ) STRICT, WITHOUT ROWID;
+
+-- Which event was the first of its kind in a project: what is new there, for marks and reviews.
+-- Sockets made inside and names that were only looked up do not count.
+CREATE TABLE seen (
+	project TEXT NOT NULL,
+	kind TEXT NOT NULL,       -- unix, net
+	target TEXT NOT NULL,     -- path, or host:port
+	event INTEGER NOT NULL,
+	PRIMARY KEY (project, kind, target)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX seen_event ON seen (event);
+
+-- Rows that matter are few among those that do not: found without reading these.
+CREATE INDEX socket_events_notable ON socket_events (id) WHERE did <> 'auto';
+CREATE INDEX connections_notable ON connections (id) WHERE did NOT IN ('allow', 'auto');

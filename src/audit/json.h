@@ -11,7 +11,7 @@
 #include "src/base/buf.h"
 #include "src/base/str.h"
 
-#define ZW_JSON_DEPTH_MAX 8
+#define ZW_JSON_DEPTH_MAX 16
 
 /** State of one document. The first failure sticks; look at `error` once, at the end. */
 struct aud_json {

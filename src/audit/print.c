@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "src/audit/json.h"
+#include "src/audit/format.h"
 #include "src/base/err.h"
 #include "src/base/io.h"
 #include "src/base/mem.h"
@@ -313,6 +314,8 @@ int aud_json_event(struct zw_buf *out, const struct aud_event *e)
 	aud_json_int(&j, "session", e->session);
 	known_time(&j, "time", e->t_us);
 	known_str(&j, "kind", e->kind);
+	if (e->is_new)
+		aud_json_bool(&j, "new", true);
 	switch (e->row) {
 	case AUD_ROW_SOCKET:
 		json_socket(&j, e);
@@ -410,10 +413,15 @@ int aud_line_event(struct zw_buf *out, const struct aud_event *e, const struct a
 	char id[24], at[32], did[16], kind[64], who[CELL_MAX], by[160], up[16], down[16], note[640];
 	zw_autofree char *what = zw_xmalloc(CELL_MAX);
 
-	snprintf(id, sizeof(id), "%lld", (long long)e->no);
-	time_text(e->t_us, STAMP_CLOCK, p->is_utc, at, sizeof(at));
+	if (p->has_session)
+		snprintf(id, sizeof(id), "%lld.%lld", (long long)e->session, (long long)e->no);
+	else
+		snprintf(id, sizeof(id), "%lld", (long long)e->no);
+	time_text(e->t_us, p->has_session ? STAMP_MINUTE : STAMP_CLOCK, p->is_utc, at, sizeof(at));
 	did_text(e, did, sizeof(did));
-	zw_vis(kind, sizeof(kind), e->kind.p, e->kind.len);
+	size_t n = zw_vis(kind, sizeof(kind) - 2, e->kind.p, e->kind.len);
+	if (e->is_new)
+		zw_strlcpy(kind + n, " *", 3);
 	aud_event_what(e, what, CELL_MAX);
 	aud_event_who(e, who, sizeof(who));
 	aud_event_by(e, by, sizeof(by));
@@ -462,14 +470,14 @@ static int session_line(struct zw_buf *out, const struct aud_session *s, const s
 /* -- writing out ----------------------------------------------------------------------------------- */
 
 /* Records on their way to a descriptor, in the frame of the format. */
-struct sink {
+struct aud_sink {
 	const struct aud_print *p;
 	struct zw_buf buf;
 	int64_t n_records;
 	int (*late_header)(struct zw_buf *); /* written before the first record, NULL = none */
 };
 
-static int sink_flush(struct sink *s)
+int aud_sink_flush(struct aud_sink *s)
 {
 	int r = s->buf.len > 0 ? zw_write_all(s->p->fd, zw_buf_head(&s->buf), s->buf.len) : 0;
 
@@ -477,17 +485,19 @@ static int sink_flush(struct sink *s)
 	return r;
 }
 
-static int sink_open(struct sink *s, const struct aud_print *p, int (*header)(struct zw_buf *))
+static int sink_open(struct aud_sink *s, const struct aud_print *p, int (*header)(struct zw_buf *))
 {
-	*s = (struct sink){.p = p};
+	*s = (struct aud_sink){.p = p};
 	zw_buf_init(&s->buf, 2 * RECORD_MAX_B);
 	if (p->format == AUD_FORMAT_JSON)
 		return zw_buf_add(&s->buf, "[", 1);
+	if (p->format == AUD_FORMAT_CSV && header == event_header)
+		return aud_csv_header(&s->buf);
 	return p->format == AUD_FORMAT_TABLE ? header(&s->buf) : 0;
 }
 
 /* Before each record. */
-static int sink_lead(struct sink *s)
+static int sink_lead(struct aud_sink *s)
 {
 	const char *lead = s->n_records == 0 ? "\n" : ",\n";
 
@@ -497,36 +507,67 @@ static int sink_lead(struct sink *s)
 }
 
 /* Behind each record. */
-static int sink_trail(struct sink *s)
+static int sink_trail(struct aud_sink *s)
 {
-	int r = s->p->format != AUD_FORMAT_JSON ? zw_buf_add(&s->buf, "\n", 1) : 0;
+	bool has_end = s->p->format == AUD_FORMAT_JSON || s->p->format == AUD_FORMAT_CSV;
+	int r = !has_end ? zw_buf_add(&s->buf, "\n", 1) : 0;
 
-	return r == 0 && s->buf.len >= RECORD_MAX_B ? sink_flush(s) : r;
+	return r == 0 && s->buf.len >= RECORD_MAX_B ? aud_sink_flush(s) : r;
 }
 
 /* Returns how many records were written, or @r or another error. */
-static int64_t sink_close(struct sink *s, int r)
+static int64_t sink_close(struct aud_sink *s, int r)
 {
 	if (r == 0 && s->p->format == AUD_FORMAT_JSON)
 		r = zw_buf_add(&s->buf, s->n_records > 0 ? "\n]\n" : "]\n",
 			       s->n_records > 0 ? 3 : 2);
 	if (r == 0)
-		r = sink_flush(s);
+		r = aud_sink_flush(s);
 	zw_buf_fini(&s->buf);
 	return r < 0 ? r : s->n_records;
 }
 
-static int sink_event(struct sink *s, const struct aud_event *e)
+/* Name of this machine, as it goes into a header: no blank, nothing that is not printable ASCII. */
+static const char *host_name(void)
+{
+	static char name[256];
+
+	if (*name == '\0' && gethostname(name, sizeof(name) - 1) < 0)
+		zw_strlcpy(name, "-", sizeof(name));
+	for (char *c = name; *c != '\0'; c++)
+		if (*c <= ' ' || *c > '~')
+			*c = '-';
+	return name;
+}
+
+static int event_write(struct aud_sink *s, const struct aud_event *e)
+{
+	switch (s->p->format) {
+	case AUD_FORMAT_TABLE:
+		return aud_line_event(&s->buf, e, s->p);
+	case AUD_FORMAT_CSV:
+		return aud_csv_event(&s->buf, e);
+	case AUD_FORMAT_RFC5424:
+		return aud_rfc5424_event(&s->buf, e, host_name());
+	case AUD_FORMAT_OTLP:
+		return aud_otlp_event(&s->buf, e, host_name());
+	case AUD_FORMAT_JSON:
+	case AUD_FORMAT_NDJSON:
+		break;
+	}
+	return aud_json_event(&s->buf, e);
+}
+
+int aud_sink_event(struct aud_sink *s, const struct aud_event *e)
 {
 	int r = sink_lead(s);
 
 	if (r == 0)
-		r = s->p->format == AUD_FORMAT_TABLE ? aud_line_event(&s->buf, e, s->p)
-						     : aud_json_event(&s->buf, e);
+		r = event_write(s, e);
 	return r == 0 ? sink_trail(s) : r;
 }
 
-static int sink_session(struct sink *s, const struct aud_session *row)
+static int sink_session(struct aud_sink *s, const struct aud_session *row)
 {
 	int r = sink_lead(s);
 
@@ -537,7 +578,7 @@ static int sink_session(struct sink *s, const struct aud_session *row)
 }
 
 /* Every event of a session that @want takes. */
-static int each_event(struct aud_query *q, int64_t session, struct sink *s,
+static int each_event(struct aud_query *q, int64_t session, struct aud_sink *s,
 		      bool (*want)(const struct aud_event *))
 {
 	struct aud_event_page page = {0};
@@ -550,7 +591,7 @@ static int each_event(struct aud_query *q, int64_t session, struct sink *s,
 		for (size_t i = 0; r == 0 && i < page.n_rows; i++) {
 			from = page.rows[i].no;
 			if (want == NULL || want(&page.rows[i]))
-				r = sink_event(s, &page.rows[i]);
+				r = aud_sink_event(s, &page.rows[i]);
 		}
 		has_more = page.has_more;
 	}
@@ -558,9 +599,72 @@ static int each_event(struct aud_query *q, int64_t session, struct sink *s,
 	return r;
 }
 
+int aud_sink_new(const struct aud_print *p, struct aud_sink **ret)
+{
+	*ret = zw_xnew(struct aud_sink);
+	int r = sink_open(*ret, p, event_header);
+
+	if (r < 0)
+		free(zw_steal(ret));
+	return r;
+}
+
+int64_t aud_sink_close(struct aud_sink *s, int error)
+{
+	int64_t n = sink_close(s, error);
+
+	free(s);
+	return n;
+}
+
+static const struct {
+	const char *word;
+	enum aud_format format;
+} formats[] = {
+	{"table", AUD_FORMAT_TABLE}, {"json", AUD_FORMAT_JSON},	      {"ndjson", AUD_FORMAT_NDJSON},
+	{"csv", AUD_FORMAT_CSV},     {"rfc5424", AUD_FORMAT_RFC5424}, {"otlp", AUD_FORMAT_OTLP},
+};
+
+int aud_format_of(const char *word, enum aud_format *ret)
+{
+	for (size_t i = 0; i < ZW_N_ELEMENTS(formats); i++) {
+		if (strcmp(formats[i].word, word) != 0)
+			continue;
+		*ret = formats[i].format;
+		return 0;
+	}
+	return ZW_E_NOT_FOUND;
+}
+
+const char *aud_format_words(void)
+{
+	return "table, json, ndjson, csv, rfc5424 or otlp";
+}
+
+int64_t aud_print_found(struct aud_query *q, const struct aud_filter *f, int64_t session,
+			const struct aud_print *p)
+{
+	struct aud_event_page page = {0};
+	struct aud_sink s;
+	int64_t from = 0;
+	bool has_more = true;
+	int r = sink_open(&s, p, event_header);
+
+	while (r == 0 && has_more) {
+		r = aud_find(q, f, session, AUD_FORWARD, from, PAGE_N, &page);
+		for (size_t i = 0; r == 0 && i < page.n_rows; i++) {
+			from = AUD_EVENT_ID(page.rows[i].session, page.rows[i].no);
+			r = aud_sink_event(&s, &page.rows[i]);
+		}
+		has_more = page.has_more;
+	}
+	aud_event_page_clear(&page);
+	return sink_close(&s, r);
+}
+
 int64_t aud_print_log(struct aud_query *q, int64_t session, const struct aud_print *p)
 {
-	struct sink s;
+	struct aud_sink s;
 	int r = sink_open(&s, p, event_header);
 
 	if (r == 0)
@@ -568,16 +672,17 @@ int64_t aud_print_log(struct aud_query *q, int64_t session, const struct aud_pri
 	return sink_close(&s, r);
 }
 
-int64_t aud_print_history(struct aud_query *q, size_t limit, const struct aud_print *p)
+int64_t aud_print_history(struct aud_query *q, const struct aud_filter *f, size_t limit,
+			  const struct aud_print *p)
 {
 	struct aud_session_page page = {0};
-	struct sink s;
+	struct aud_sink s;
 	int64_t before = 0;
 	bool has_more = true;
 	int r = sink_open(&s, p, session_header);
 
 	while (r == 0 && has_more) {
-		r = aud_sessions(q, before, PAGE_N, &page);
+		r = aud_sessions_find(q, f, before, PAGE_N, &page);
 		has_more = page.has_more;
 		for (size_t i = 0; r == 0 && i < page.n_rows; i++) {
 			if (limit > 0 && (size_t)s.n_records == limit) {
@@ -648,7 +753,7 @@ static int no_header(struct zw_buf *out)
 	return 0;
 }
 
-static int show_table(struct aud_query *q, const struct aud_session *row, struct sink *s)
+static int show_table(struct aud_query *q, const struct aud_session *row, struct aud_sink *s)
 {
 	int r = show_head(&s->buf, row, s->p);
 
@@ -667,7 +772,7 @@ int aud_print_show(struct aud_query *q, int64_t session, const struct aud_print 
 {
 	struct aud_session_page page = {0};
 	struct aud_print object = *p;
-	struct sink s;
+	struct aud_sink s;
 	int r = aud_session_get(q, session, &page);
 
 	if (r == 0) {
@@ -716,7 +821,7 @@ int aud_print_event(struct aud_query *q, int64_t session, int64_t no, const stru
 {
 	struct aud_event_page page = {0};
 	struct aud_print object = *p;
-	struct sink s;
+	struct aud_sink s;
 	int r = aud_event_get(q, session, no, &page);
 
 	if (r == 0) {
@@ -724,7 +829,7 @@ int aud_print_event(struct aud_query *q, int64_t session, int64_t no, const stru
 			object.format = AUD_FORMAT_NDJSON;
 		r = sink_open(&s, &object, event_header);
 		if (r == 0)
-			r = sink_event(&s, &page.rows[0]);
+			r = aud_sink_event(&s, &page.rows[0]);
 		if (r == 0 && p->format == AUD_FORMAT_TABLE)
 			r = event_details(&s.buf, &page.rows[0]);
 		int64_t n = sink_close(&s, r);

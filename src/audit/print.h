@@ -19,20 +19,42 @@ enum aud_format {
 	AUD_FORMAT_TABLE,
 	AUD_FORMAT_JSON,   /* one array */
 	AUD_FORMAT_NDJSON, /* one object a line */
+	AUD_FORMAT_CSV,
+	AUD_FORMAT_RFC5424,
+	AUD_FORMAT_OTLP,
 };
 
 struct aud_print {
 	int fd; /* borrowed */
 	enum aud_format format;
 	bool is_utc;	  /* else the local zone */
+	bool has_session; /* the table names the session of each event */
 	const char *home; /* shown as ~; borrowed, NULL = none */
 };
+
+/** Word of a format: "json", "csv" ... Returns 0 or ZW_E_NOT_FOUND. */
+int aud_format_of(const char *word, enum aud_format *ret);
+/** All words, for messages: "table, json, ..."; static. */
+const char *aud_format_words(void);
+
+/** Records on their way to a descriptor. Ownership: the caller's until aud_sink_close(). */
+struct aud_sink;
+int aud_sink_new(const struct aud_print *p, struct aud_sink **ret);
+int aud_sink_event(struct aud_sink *s, const struct aud_event *e);
+int aud_sink_flush(struct aud_sink *s);
+/** Writes what is left and frees. Returns how many records there were, or @error, or another. */
+int64_t aud_sink_close(struct aud_sink *s, int error);
+
+/** Events of all sessions (0) or one that match. Returns how many, or a negative error. */
+int64_t aud_print_found(struct aud_query *q, const struct aud_filter *f, int64_t session,
+			const struct aud_print *p);
 
 /** All events of @session. Returns how many were written, or a negative error (-EPIPE ...). */
 int64_t aud_print_log(struct aud_query *q, int64_t session, const struct aud_print *p);
 
-/** Sessions, newest first, at most @limit (0 = all). Returns how many, or a negative error. */
-int64_t aud_print_history(struct aud_query *q, size_t limit, const struct aud_print *p);
+/** Sessions that match @f, newest first, at most @limit (0 = all). Returns how many, or a negative error. */
+int64_t aud_print_history(struct aud_query *q, const struct aud_filter *f, size_t limit,
+			  const struct aud_print *p);
 
 /**
  * One session: its head, its sums, and what was asked, refused or unusual in it.

@@ -192,6 +192,9 @@ static int bury(sqlite3 *db, int64_t session, const char *why)
 		r = QUERY(db, NULL, "DELETE FROM tags WHERE session = ?1", session);
 	if (r >= 0)
 		r = QUERY(db, NULL, "DELETE FROM tallies WHERE session = ?1", session);
+	if (r >= 0) /* the next time they are new again */
+		r = QUERY(db, NULL, "DELETE FROM seen WHERE event > ?1 AND event < ?2",
+			  session << ID_SHIFT, (session + 1) << ID_SHIFT);
 	return finish(db, r);
 }
 
@@ -263,6 +266,8 @@ int aud_prune_event(sqlite3 *db, int64_t session, int64_t no, const char *why)
 		r = QUERY(db, NULL, tables[i], id);
 		n += r >= 0 ? sqlite3_changes(db) : 0;
 	}
+	if (r >= 0)
+		r = QUERY(db, NULL, "DELETE FROM seen WHERE event = ?1", id);
 	if (r >= 0 && n == 0)
 		r = ZW_E_NOT_FOUND;
 	if (r >= 0)

@@ -5,6 +5,9 @@
 #include <sqlite3.h>
 #include <sys/stat.h>
 
+#include "src/audit/filter_sql.h"
+#include "src/audit/query_i.h"
+#include "src/base/buf.h"
 #include "src/base/err.h"
 #include "src/base/mem.h"
 
@@ -12,11 +15,15 @@
 #define BUSY_MS	 2000
 #define ID_SHIFT 32
 #define CHUNK_B	 65536
+/* Steps of SQLite between two questions whether to go on: a few milliseconds. */
+#define PROGRESS_STEPS 20000
 
 struct aud_query {
 	char *path;  /* owned */
 	sqlite3 *db; /* NULL = there is no store (yet) */
 	int schema;
+	bool (*on_progress)(void *arg); /* NULL = runs to the end */
+	void *progress_arg;
 };
 
 /* -- pages: rows, and the bytes that they point to ----------------------------------------------- */
@@ -94,6 +101,8 @@ static int error_of(int rc)
 		return -EACCES;
 	case SQLITE_IOERR:
 		return -EIO;
+	case SQLITE_INTERRUPT:
+		return -ECANCELED;
 	default:
 		return ZW_E_STORE;
 	}
@@ -135,6 +144,21 @@ static int query_number(sqlite3 *db, const char *sql, int64_t *ret)
 	return rc == SQLITE_ROW ? SQLITE_OK : rc;
 }
 
+static int progress(void *arg)
+{
+	struct aud_query *q = arg;
+
+	return q->on_progress != NULL && q->on_progress(q->progress_arg);
+}
+
+void aud_query_on_progress(struct aud_query *q, bool (*fn)(void *arg), void *arg)
+{
+	q->on_progress = fn;
+	q->progress_arg = arg;
+	if (q->db != NULL)
+		sqlite3_progress_handler(q->db, fn != NULL ? PROGRESS_STEPS : 0, progress, q);
+}
+
 static int try_open(struct aud_query *q, const char *options)
 {
 	zw_autofree char *uri = uri_of(q->path, options);
@@ -145,7 +169,16 @@ static int try_open(struct aud_query *q, const char *options)
 	if (rc == SQLITE_OK) {
 		sqlite3_busy_timeout(q->db, BUSY_MS);
 		sqlite3_db_config(q->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+		aud_filter_functions(q->db);
+		sqlite3_progress_handler(q->db, q->on_progress != NULL ? PROGRESS_STEPS : 0,
+					 progress, q);
 		rc = query_number(q->db, "PRAGMA user_version", &version);
+		/* What schema 1 did not have reads as empty. */
+		if (rc == SQLITE_OK && version == 1)
+			rc = sqlite3_exec(q->db,
+					  "CREATE TEMP TABLE seen (event INTEGER PRIMARY KEY);"
+					  "CREATE TEMP TABLE tags (session INTEGER, tag TEXT)",
+					  NULL, NULL, NULL);
 	}
 	if (rc != SQLITE_OK) {
 		sqlite3_close(q->db);
@@ -391,7 +424,7 @@ int aud_session_find(struct aud_query *q, const char *word, int64_t *ret_id)
 	"tbl, session, no, t_us, closed_us, kind, did, by, op, target, asked, port, address,"      \
 	" class, risk, listener_uid, listener_pid, listener_exe, rule, reason, note, waited_ms,"   \
 	" n_times, up_b, down_b, end, pid, exe, argv, cwd, chain, scope, key, shown_ms, question," \
-	" text"
+	" text, EXISTS (SELECT 1 FROM seen WHERE event = id)"
 
 static void event_fill(struct aud_event *e, struct aud_arena *a, sqlite3_stmt *st)
 {
@@ -434,6 +467,7 @@ static void event_fill(struct aud_event *e, struct aud_arena *a, sqlite3_stmt *s
 		.shown_ms = sqlite3_column_int64(st, 33),
 		.question = col_int(st, 34),
 		.text = col_span(a, st, 35),
+		.is_new = sqlite3_column_int(st, 36) == 1,
 	};
 }
 
@@ -528,5 +562,170 @@ int aud_event_get(struct aud_query *q, int64_t session, int64_t no, struct aud_e
 		aud_event_page_clear(ret);
 		r = ZW_E_NOT_FOUND;
 	}
+	return r;
+}
+
+/* -- filters ------------------------------------------------------------------------------------- */
+
+#define SQL_MAX_B 32768
+
+int aud_query_error(int rc)
+{
+	return error_of(rc);
+}
+
+int aud_query_prepare(struct aud_query *q, const struct aud_filter *f, bool of_sessions,
+		      const char *head, const char *tail, const int64_t numbers[4],
+		      sqlite3_stmt **ret)
+{
+	static const int first = AUD_FILTER_FIRST;
+	int ready_r = ready(q);
+
+	if (ready_r < 0 || q->db == NULL)
+		return ready_r;
+	struct aud_filter_arg args[AUD_FILTER_ARGS_MAX];
+	struct zw_buf sql;
+
+	zw_buf_init(&sql, SQL_MAX_B);
+	zw_buf_add(&sql, head, strlen(head));
+	int n = aud_filter_sql(f, of_sessions, first, &sql, args);
+	int r = n < 0 ? n : zw_buf_add(&sql, tail, strlen(tail));
+	int rc = r == 0 ? sqlite3_prepare_v2(q->db, (char *)zw_buf_head(&sql), (int)sql.len, ret,
+					     NULL)
+			: SQLITE_OK;
+	zw_buf_fini(&sql);
+	if (r < 0 || rc != SQLITE_OK)
+		return r < 0 ? r : error_of(rc);
+	for (int i = 0; i < 4; i++)
+		sqlite3_bind_int64(*ret, i + 1, numbers[i]); /* one that is not there: no harm */
+	for (int i = 0; i < n; i++) {
+		if (args[i].is_text)
+			sqlite3_bind_text(*ret, first + i, args[i].text, -1, SQLITE_STATIC);
+		else
+			sqlite3_bind_int64(*ret, first + i, args[i].number);
+	}
+	return 1;
+}
+
+/* Numbers between which a session's events lie; of all sessions with 0. */
+static void range_of(int64_t session, int64_t ret[2])
+{
+	ret[0] = session > 0 ? session << ID_SHIFT : 0;
+	ret[1] = session > 0 ? (session + 1) << ID_SHIFT : INT64_MAX;
+}
+
+static int found_ids(struct aud_query *q, const struct aud_filter *f, enum aud_order order,
+		     const int64_t range[2], size_t limit, int64_t *ids, size_t *ret_n)
+{
+	sqlite3_stmt *st = NULL;
+	int rc, r = aud_query_prepare(q, f, false,
+				      "SELECT id FROM events WHERE id > ?1 AND id < ?2 AND ",
+				      order == AUD_FORWARD ? " ORDER BY id LIMIT ?3"
+							   : " ORDER BY id DESC LIMIT ?3",
+				      (int64_t[]){range[0], range[1], (int64_t)limit, 0}, &st);
+
+	*ret_n = 0;
+	if (r <= 0)
+		return r;
+	while ((rc = sqlite3_step(st)) == SQLITE_ROW && *ret_n < limit)
+		ids[(*ret_n)++] = sqlite3_column_int64(st, 0);
+	sqlite3_finalize(st);
+	return rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : error_of(rc);
+}
+
+static int events_by_id(struct aud_query *q, const int64_t *ids, size_t n,
+			struct aud_event_page *page)
+{
+	sqlite3_stmt *st = NULL;
+	int rc = SQLITE_ROW,
+	    r = prepare(q, "SELECT " EVENT_COLUMNS " FROM events WHERE id = ?1", &st, 0, 0, 0);
+
+	page->arena = zw_xnew(struct aud_arena);
+	page->rows = zw_xcalloc(n + 1, sizeof(*page->rows));
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		sqlite3_bind_int64(st, 1, ids[i]);
+		rc = sqlite3_step(st);
+		if (rc == SQLITE_ROW)
+			event_fill(&page->rows[page->n_rows++], page->arena, st);
+		else
+			r = error_of(rc);
+		sqlite3_reset(st);
+	}
+	sqlite3_finalize(st);
+	return r;
+}
+
+int aud_find(struct aud_query *q, const struct aud_filter *f, int64_t session, enum aud_order order,
+	     int64_t from, size_t limit, struct aud_event_page *ret)
+{
+	int64_t range[2], ids[AUD_PAGE_MAX + 1];
+	size_t n = 0;
+	int r = ready(q);
+
+	aud_event_page_clear(ret);
+	if (r < 0 || q->db == NULL)
+		return r;
+	range_of(session, range);
+	if (from > 0)
+		range[order == AUD_FORWARD ? 0 : 1] = from;
+	limit = page_limit(limit);
+	sqlite3_exec(q->db, "BEGIN", NULL, NULL, NULL); /* one view for both statements */
+	r = found_ids(q, f, order, range, limit + 1, ids, &n);
+	if (r == 0) {
+		ret->has_more = n > limit;
+		r = events_by_id(q, ids, n < limit ? n : limit, ret);
+	}
+	sqlite3_exec(q->db, "COMMIT", NULL, NULL, NULL);
+	return r;
+}
+
+int aud_count(struct aud_query *q, const struct aud_filter *f, int64_t session, int64_t max,
+	      int64_t *ret)
+{
+	int64_t range[2];
+	sqlite3_stmt *st = NULL;
+	int r = ready(q);
+
+	*ret = 0;
+	if (r < 0 || q->db == NULL)
+		return r;
+	range_of(session, range);
+	r = aud_query_prepare(
+		q, f, false,
+		"SELECT count(*) FROM (SELECT 1 FROM events WHERE id > ?1 AND id < ?2 AND ",
+		" LIMIT ?3)", (int64_t[]){range[0], range[1], max > 0 ? max : -1, 0}, &st);
+	if (r <= 0)
+		return r;
+	int rc = sqlite3_step(st);
+	if (rc == SQLITE_ROW)
+		*ret = sqlite3_column_int64(st, 0);
+	sqlite3_finalize(st);
+	return rc == SQLITE_ROW ? 0 : error_of(rc);
+}
+
+int aud_sessions_find(struct aud_query *q, const struct aud_filter *f, int64_t before, size_t limit,
+		      struct aud_session_page *ret)
+{
+	static const char by_itself[] = "SELECT " SESSION_COLUMNS " FROM sessions LEFT JOIN sums ON"
+					" session = id WHERE id < ?1 AND ";
+	static const char by_events[] =
+		"SELECT " SESSION_COLUMNS " FROM sessions LEFT JOIN sums ON session = id WHERE id <"
+		" ?1 AND EXISTS (SELECT 1 FROM events WHERE events.id > sessions.id << 32 AND"
+		" events.id < (sessions.id + 1) << 32 AND ";
+	bool is_own = aud_filter_is_of_sessions(f);
+	sqlite3_stmt *st = NULL;
+	int r = ready(q);
+
+	aud_session_page_clear(ret);
+	if (r < 0 || q->db == NULL)
+		return r;
+	limit = page_limit(limit);
+	r = aud_query_prepare(
+		q, f, is_own, is_own ? by_itself : by_events,
+		is_own ? " ORDER BY id DESC LIMIT ?2" : ") ORDER BY id DESC LIMIT ?2",
+		(int64_t[]){before > 0 ? before : INT64_MAX, (int64_t)limit + 1, 0, 0}, &st);
+	if (r > 0)
+		r = sessions_take(st, limit, ret);
+	sqlite3_finalize(st);
 	return r;
 }

@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/audit/filter.h"
 #include "src/base/str.h"
 
 /** Rows of one page at most; a larger limit counts as this. */
@@ -78,6 +79,7 @@ struct aud_event {
 	struct zw_span scope, key;  /* QUESTION: "once"; the keys that answered */
 	int64_t shown_ms, question; /* QUESTION: how long it was on screen; its number */
 	struct zw_span text;	    /* QUESTION: what was shown; MISC: what happened */
+	bool is_new;		    /* the first of its target in this project */
 };
 
 /** A page. Filled by the functions below, released by aud_page_clear(), reusable after it. */
@@ -145,6 +147,32 @@ enum aud_order { AUD_FORWARD, AUD_BACKWARD };
  */
 int aud_events(struct aud_query *q, int64_t session, enum aud_order order, int64_t from,
 	       size_t limit, struct aud_event_page *ret);
+
+/** Number of an event over all sessions: in the order of sessions, and of events in each. */
+#define AUD_EVENT_ID(session, no) (((session) << 32) + (no))
+
+/**
+ * Events that match a filter, in all sessions or in one (@session 0 = all), from one number on.
+ *
+ * @from  AUD_EVENT_ID() of the last row seen; 0 = from the first (forward) or newest (backward)
+ * Errors as aud_events(); -ECANCELED when aud_query_on_progress() said so; ZW_E_TOOBIG: too many terms
+ */
+int aud_find(struct aud_query *q, const struct aud_filter *f, int64_t session, enum aud_order order,
+	     int64_t from, size_t limit, struct aud_event_page *ret);
+
+/** How many events match, at most @max (0 = all of them). */
+int aud_count(struct aud_query *q, const struct aud_filter *f, int64_t session, int64_t max,
+	      int64_t *ret);
+
+/** As aud_sessions(), those that match a filter: by themselves, or by one of their events. */
+int aud_sessions_find(struct aud_query *q, const struct aud_filter *f, int64_t before, size_t limit,
+		      struct aud_session_page *ret);
+
+/**
+ * While a statement runs, @fn is asked every few milliseconds whether to go on; true stops it.
+ * NULL = no longer.
+ */
+void aud_query_on_progress(struct aud_query *q, bool (*fn)(void *arg), void *arg);
 
 /** One event. Returns 0 or ZW_E_NOT_FOUND. */
 int aud_event_get(struct aud_query *q, int64_t session, int64_t no, struct aud_event_page *ret);

@@ -53,6 +53,8 @@ enum stmt {
 	ST_CONN_MORE,
 	ST_QUESTION_NEW,
 	ST_MISC_NEW,
+	ST_SEEN,
+	ST_SEEN_SUM,
 	ST_TALLY,
 	ST_TALLY_END,
 	ST_TALLY_ASK,
@@ -133,6 +135,9 @@ static const char *const sql[ST_MAX] = {
 		" ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
 	[ST_MISC_NEW] =
 		"INSERT INTO misc (id, session, t_us, kind, text) VALUES (?1, ?2, ?3, ?4, ?5)",
+	[ST_SEEN] = "INSERT OR IGNORE INTO seen SELECT ifnull(project, ''), ?2, ?3, ?4"
+		    " FROM sessions WHERE id = ?1",
+	[ST_SEEN_SUM] = "UPDATE sums SET n_new = ifnull(n_new, 0) + 1 WHERE session = ?1",
 	[ST_TALLY] = "INSERT INTO tallies (session, source, seq, did, n_times, up_b, down_b)"
 		     " VALUES (?1, ?2, ?3, ?4, coalesce(?5, 1), ?6, ?7) ON CONFLICT DO UPDATE SET"
 		     " did = ?4, n_times = coalesce(?5, n_times), up_b = max(up_b, ?6),"
@@ -957,6 +962,28 @@ static bool has_listener_uid(const struct zw_msg_sock_event *m)
 	return m->listener_uid != UINT32_MAX && (m->did != ZW_DID_AUTO || m->listener_pid != 0);
 }
 
+/* Notes a target of the newest row, and counts it where the project had never seen it. */
+static int note_seen(struct aud_store *s, const char *kind, const char *target, size_t len)
+{
+	sqlite3_stmt *st = stmt(s, ST_SEEN);
+
+	if (len == 0)
+		return SQLITE_DONE;
+	if (st != NULL) {
+		bind_int(st, 1, s->session);
+		bind_word(st, 2, kind);
+		sqlite3_bind_text(st, 3, target, (int)len, SQLITE_STATIC);
+		bind_int(st, 4, s->last_id);
+	}
+	int rc = run(s, st);
+	if (rc != SQLITE_DONE || sqlite3_changes(s->db) == 0)
+		return rc;
+	st = stmt(s, ST_SEEN_SUM);
+	if (st != NULL)
+		bind_int(st, 1, s->session);
+	return run(s, st);
+}
+
 static int sock_more(struct aud_store *s, const struct zw_msg_sock_event *m)
 {
 	sqlite3_stmt *st = stmt(s, ST_SOCK_MORE);
@@ -1029,7 +1056,10 @@ static int sock_write(struct aud_store *s, const struct zw_msg_sock_event *m)
 		bind_key(st, 2, s, m->seq);
 		bind_sock(s, st, m, program);
 	}
-	return run_new(s, AUD_TABLE_SOCKET, st);
+	rc = run_new(s, AUD_TABLE_SOCKET, st);
+	if (rc != SQLITE_DONE || m->did == ZW_DID_AUTO)
+		return rc;
+	return note_seen(s, "unix", m->target.p, m->target.len);
 }
 
 static int conn_more(struct aud_store *s, const struct zw_msg_conn_event *m)
@@ -1097,7 +1127,12 @@ static int conn_write(struct aud_store *s, const struct zw_msg_conn_event *m)
 		bind_key(st, 2, s, m->seq);
 		bind_conn(s, st, m, program);
 	}
-	return run_new(s, AUD_TABLE_CONN, st);
+	rc = run_new(s, AUD_TABLE_CONN, st);
+	if (rc != SQLITE_DONE || m->via == ZW_VIA_DNS || m->host.len == 0)
+		return rc;
+	char target[300];
+	int len = snprintf(target, sizeof(target), "%.*s:%u", (int)m->host.len, m->host.p, m->port);
+	return note_seen(s, "net", target, (size_t)len);
 }
 
 static int question_write(struct aud_store *s, const struct zw_msg_question_event *m)

@@ -3,9 +3,12 @@
 #include <errno.h>
 #include <fcntl.h>
 
+#include "src/audit/follow.h"
 #include "src/audit/print.h"
 #include "src/audit/query.h"
+#include "src/audit/stats.h"
 #include "src/base/err.h"
+#include "src/base/io.h"
 #include "src/base/mem.h"
 #include "src/base/str.h"
 #include "src/main/cmd.h"
@@ -63,18 +66,197 @@ static int status_of(int64_t n)
 	return n == 0 ? ZW_EXIT_NOTHING : ZW_EXIT_OK;
 }
 
+/* What `log` and `export` are asked for: a session or all, and a filter. */
+struct request {
+	int64_t session; /* 0 = all */
+	struct aud_filter *filter;
+};
+
+/* A filter over the words from @first on; prints what is wrong with it. Returns 0 or an exit status. */
+static int filter_read(const struct cli *cli, int first, struct aud_filter **ret)
+{
+	struct aud_filter_error error;
+	struct zw_buf text;
+
+	zw_buf_init(&text, AUD_FILTER_LEN_MAX + 2);
+	for (int i = first; i < cli->n_rest; i++)
+		zw_buf_addf(&text, "%s%s", i > first ? " " : "", cli->rest[i]);
+	zw_buf_add(&text, "", 1);
+	const char *filter = (const char *)zw_buf_head(&text);
+	int r = text.len > AUD_FILTER_LEN_MAX ? ZW_E_TOOBIG
+					      : aud_filter_parse(filter, zw_now_us(), ret, &error);
+	if (r == ZW_E_TOOBIG)
+		dprintf(2, "zwatch: the filter is longer than %d bytes\n", AUD_FILTER_LEN_MAX);
+	else if (r < 0)
+		dprintf(2, "zwatch: %s\n          %s\n          %*s^\n", error.text, filter,
+			(int)error.at, "");
+	zw_buf_fini(&text);
+	return r < 0 ? ZW_EXIT_USAGE : 0;
+}
+
+static bool is_session_word(const char *word)
+{
+	return strcmp(word, "last") == 0 ||
+	       (*word != '\0' && strspn(word, "0123456789") == strlen(word));
+}
+
+/* @is_all: with no session named, all of them; else the last one. */
+static int request_read(struct aud_query *q, const struct cli *cli, bool is_all,
+			struct request *ret)
+{
+	bool has_word = cli->n_rest > 0 && is_session_word(cli->rest[0]);
+	int first = has_word ? 1 : 0;
+	int status = 0;
+
+	*ret = (struct request){.session = 0};
+	/* A filter alone looks everywhere; no word at all means the last session. */
+	if (has_word || (cli->n_rest == 0 && !is_all)) {
+		struct cli only = *cli;
+
+		only.n_rest = has_word ? 1 : 0;
+		status = session_find(q, session_word(&only), &ret->session);
+	}
+	return status == 0 ? filter_read(cli, first, &ret->filter) : status;
+}
+
+static int format_read(const struct cli *cli, struct aud_print *p)
+{
+	const char *word = cli_get(cli, CLI_OPT_FORMAT);
+
+	if (word == NULL || aud_format_of(word, &p->format) == 0)
+		return 0;
+	dprintf(2, "zwatch: '%s' is no format: %s\n", word, aud_format_words());
+	return ZW_EXIT_USAGE;
+}
+
+/* File of a place that --since-last keeps, NULL = none. Caller frees. */
+static int cursor_path(const struct start *st, const struct cli *cli, char **ret)
+{
+	const char *name = cli_get(cli, CLI_OPT_SINCE_LAST);
+
+	*ret = NULL;
+	if (name == NULL)
+		return 0;
+	if (*name == '\0' || *name == '.' || strlen(name) > 64 || strchr(name, '/') != NULL) {
+		dprintf(2, "zwatch: '%s' cannot be a name: letters and digits, at most 64\n", name);
+		return ZW_EXIT_USAGE;
+	}
+	zw_autofree char *folder = zw_xasprintf("%s/cursors", st->places.state_dir);
+	int r = zw_mkdirs(folder, 0700);
+	if (r < 0) {
+		dprintf(2, "zwatch: %s cannot be made: %s\n", folder, zw_strerror(r));
+		return ZW_EXIT_STORE;
+	}
+	*ret = zw_xasprintf("%s/%s", folder, name);
+	return 0;
+}
+
+static int log_follow(const struct start *st, const struct cli *cli, struct aud_query *q,
+		      const struct request *what, struct aud_print *p)
+{
+	zw_autofree char *cursor = NULL;
+	int status = cursor_path(st, cli, &cursor);
+
+	if (status != 0)
+		return status;
+	if (p->format == AUD_FORMAT_JSON) /* an array would never end */
+		p->format = AUD_FORMAT_NDJSON;
+	struct aud_follow f = {.filter = what->filter,
+			       .session = what->session,
+			       .cursor = cursor,
+			       .from_now = what->session == 0 && cursor == NULL,
+			       .is_once = !cli_has(cli, CLI_OPT_FOLLOW)};
+	int64_t n = aud_follow(q, &f, p);
+	if (n == ZW_E_SYNTAX) {
+		dprintf(2,
+			"zwatch: %s is damaged\n        fix: remove it; the log then begins anew\n",
+			cursor);
+		return ZW_EXIT_STORE;
+	}
+	status = status_of(n);
+	return status == ZW_EXIT_NOTHING ? ZW_EXIT_OK : status;
+}
+
 int cmd_log(struct start *st, const struct cli *cli)
 {
 	struct aud_query *q = NULL;
 	struct aud_print p = print_to(st, cli);
-	int64_t session;
-	int status = store_open(st, &q);
+	struct request what = {.filter = NULL};
+	bool is_following = cli_has(cli, CLI_OPT_FOLLOW) || cli_has(cli, CLI_OPT_SINCE_LAST);
+	int status = format_read(cli, &p);
 
-	if (status != 0)
-		return status;
-	status = session_find(q, session_word(cli), &session);
 	if (status == 0)
-		status = status_of(aud_print_log(q, session, &p));
+		status = store_open(st, &q);
+	if (status == 0)
+		status = request_read(q, cli, cli_has(cli, CLI_OPT_SINCE_LAST), &what);
+	p.has_session = what.session == 0;
+	if (status == 0 && is_following)
+		status = log_follow(st, cli, q, &what, &p);
+	else if (status == 0)
+		status = status_of(aud_print_found(q, what.filter, what.session, &p));
+	aud_filter_free(what.filter);
+	aud_query_free(q);
+	return status;
+}
+
+/* Opens the file of an export for writing; it is not written over what is there by accident. */
+static int output_open(const struct cli *cli, struct aud_print *p)
+{
+	const char *path = cli_get(cli, CLI_OPT_OUTPUT);
+
+	if (path == NULL || strcmp(path, "-") == 0)
+		return 0;
+	p->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (p->fd >= 0)
+		return 0;
+	dprintf(2, "zwatch: %s cannot be made: %s\n", path, zw_strerror(-errno));
+	return errno == EEXIST ? ZW_EXIT_USAGE : ZW_EXIT_STORE;
+}
+
+int cmd_export(struct start *st, const struct cli *cli)
+{
+	struct aud_query *q = NULL;
+	struct aud_print p = print_to(st, cli);
+	struct request what = {.filter = NULL};
+	int status = 0;
+
+	if (p.format == AUD_FORMAT_TABLE)
+		p.format = AUD_FORMAT_CSV;
+	p.has_session = true;
+	status = format_read(cli, &p);
+	if (status == 0)
+		status = store_open(st, &q);
+	if (status == 0)
+		status = request_read(q, cli, true, &what);
+	if (status == 0)
+		status = output_open(cli, &p);
+	if (status == 0)
+		status = status_of(aud_print_found(q, what.filter, what.session, &p));
+	if (p.fd > STDERR_FILENO)
+		close(p.fd);
+	aud_filter_free(what.filter);
+	aud_query_free(q);
+	return status;
+}
+
+int cmd_stats(struct start *st, const struct cli *cli)
+{
+	struct aud_query *q = NULL;
+	struct aud_filter *filter = NULL;
+	struct aud_print p = print_to(st, cli);
+	static struct aud_stats stats;
+	int status = filter_read(cli, 0, &filter);
+
+	if (status == 0)
+		status = store_open(st, &q);
+	if (status == 0) {
+		int r = aud_stats_read(q, filter, &stats);
+
+		if (r == 0)
+			r = aud_stats_print(&stats, &p);
+		status = r < 0 ? status_of(r) : ZW_EXIT_OK;
+	}
+	aud_filter_free(filter);
 	aud_query_free(q);
 	return status;
 }
@@ -143,10 +325,17 @@ int cmd_history(struct start *st, const struct cli *cli)
 
 	if (status != 0)
 		return status;
+	struct aud_filter *filter = NULL;
+	status = filter_read(cli, 0, &filter);
+	if (status != 0) {
+		aud_query_free(q);
+		return status;
+	}
 	bool has_screen = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) &&
 			  p.format == AUD_FORMAT_TABLE && cli->n_rest == 0;
 	if (!has_screen || history_screen(st, cli) < 0)
-		status = status_of(aud_print_history(q, 0, &p));
+		status = status_of(aud_print_history(q, filter, 0, &p));
+	aud_filter_free(filter);
 	aud_query_free(q);
 	return status;
 }

@@ -99,7 +99,13 @@ static int64_t print_show(struct aud_query *q, int64_t session, const struct aud
 
 static int64_t print_history(struct aud_query *q, int64_t limit, const struct aud_print *p)
 {
-	return aud_print_history(q, (size_t)limit, p);
+	struct aud_filter *all = NULL;
+	struct aud_filter_error error;
+
+	assert_int_equal(aud_filter_parse("", 0, &all, &error), 0);
+	int64_t n = aud_print_history(q, all, (size_t)limit, p);
+	aud_filter_free(all);
+	return n;
 }
 
 /* Runs a python3 program over @text on its stdin; it has to exit with 0. */
@@ -172,7 +178,7 @@ static void test_session__row_and_sums(void **state)
 	assert_int_equal(s->n_allow, 1);
 	assert_int_equal(s->n_deny, 2);
 	assert_int_equal(s->n_ask, 1);
-	assert_int_equal(s->n_new, AUD_UNKNOWN);
+	assert_int_equal(s->n_new, 2);
 	assert_int_equal(s->up_b, 1234);
 	assert_int_equal(s->down_b, 860160);
 	assert_int_equal(aud_session_get(q, 2, &page), ZW_E_NOT_FOUND);
@@ -352,7 +358,9 @@ static void test_json__members_as_documented(void **state)
 		"import json,sys\n"
 		"e=json.load(sys.stdin)\n"
 		"assert [x['kind'] for x in e]==['unix','net','question','mode','dns']\n"
-		"assert e[0]=={'schema':1,'id':1,'session':1,'time':'2026-11-30T12:43:10.119233Z',"
+		"assert "
+		"e[0]=={'schema':1,'id':1,'session':1,'time':'2026-11-30T12:43:10.119233Z','new':"
+		"True,"
 		"'kind':'unix','op':'connect','did':'deny','target':'/run/docker.sock',"
 		"'asked':'/var/run/docker.sock','class':'docker','risk':'CRITICAL',"
 		"'listener':{'uid':0,'pid':1187,'exe':'/usr/bin/dockerd'},"
@@ -432,9 +440,9 @@ static void test_log__table(void **state)
 	assert_string_equal(
 		text, "   ID  TIME      DID    KIND      WHAT                                WHO   "
 		      "            BY                 UP    DOWN  NOTE\n"
-		      "    1  12:43:10  DENY   unix      /run/docker.sock                    "
+		      "    1  12:43:10  DENY   unix *    /run/docker.sock                    "
 		      "docker(4711)      you                 -       -  after 41s, note sent\n"
-		      "    2  12:43:10  allow  net       registry.pkgs.test:443              "
+		      "    2  12:43:10  allow  net *     registry.pkgs.test:443              "
 		      "node(4760)        rule 7           1.2K    860K  closed by client\n"
 		      "    3  12:43:10  DENY   question  /run/docker.sock                    "
 		      "docker(4711)      you, once           -       -  after 41s\n"
@@ -478,7 +486,7 @@ static void test_show__head_sums_and_what_matters(void **state)
 		     "s=json.load(sys.stdin)\n"
 		     "assert "
 		     "(s['session'],s['end'],s['deny'],s['argv'])==(1,'ok',2,['claude','--foo'])\n"
-		     "assert 'new' not in s and s['private'] is False\n");
+		     "assert s['new']==2 and s['private'] is False\n");
 	struct aud_print p = {.fd = -1};
 	assert_int_equal(aud_print_show(q, 9, &p), ZW_E_NOT_FOUND);
 	aud_query_free(q);

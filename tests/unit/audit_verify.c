@@ -327,9 +327,10 @@ static void test_older_store__is_migrated_after_a_copy(void **state)
 	struct aud_verify v;
 
 	make_session(p, NULL);
-	forge(p,
-	      "DROP TABLE links; DROP TABLE tombstones; DROP TABLE tags; PRAGMA user_version = 1;"
-	      "UPDATE meta SET value = '1' WHERE name = 'schema'");
+	forge(p, "DROP TABLE links; DROP TABLE tombstones; DROP TABLE tags; DROP TABLE seen; DROP "
+		 "INDEX socket_events_notable; DROP INDEX connections_notable; PRAGMA user_version "
+		 "= 1;"
+		 "UPDATE meta SET value = '1' WHERE name = 'schema'");
 	make_session(p, NULL);
 	zw_autofree char *copy = zw_xasprintf("%s.schema-1", p->path);
 	assert_int_equal(access(copy, R_OK), 0);

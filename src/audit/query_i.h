@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ * For the parts of the reading side: statements with a filter in them. */
+#ifndef ZW_AUDIT_QUERY_I_H
+#define ZW_AUDIT_QUERY_I_H
+
+#include <sqlite3.h>
+
+#include "src/audit/query.h"
+
+/** First number of a filter's parameters; ?1 to ?4 are the caller's. */
+#define AUD_FILTER_FIRST 5
+
+/**
+ * Prepares @head, the filter's condition, @tail, and binds all.
+ *
+ * @numbers  for ?1 to ?4, where they occur
+ * Returns   1 with a statement (the caller finalizes), 0: there is no store yet, or an error
+ */
+int aud_query_prepare(struct aud_query *q, const struct aud_filter *f, bool of_sessions,
+		      const char *head, const char *tail, const int64_t numbers[4],
+		      sqlite3_stmt **ret);
+
+/** Our error for a code that a step of such a statement gave. */
+int aud_query_error(int rc);
+
+#endif
