@@ -131,7 +131,7 @@ sniff_stop() {
 	rm -f "$work/sniffing" "$work/sniffed"
 }
 
-# unbound_start NAME PORT [LINE]: DNS over TLS with the zone; its log has every question.
+# unbound_start NAME PORT [LINE [SECTION [ZONE]]]: DNS over TLS with the zone; its log has every question.
 unbound_start() {
 	cat >"$work/$1.conf" <<-EOC
 		server:
@@ -157,10 +157,11 @@ unbound_start() {
 		remote-control:
 			control-enable: no
 		auth-zone:
-			name: "zw.test."
+			name: "${5:-zw.test.}"
 			zonefile: "$work/zone"
 			for-downstream: yes
 			for-upstream: yes
+		$4
 	EOC
 	unbound -d -c "$work/$1.conf" >"$work/$1.out" 2>&1 &
 	eval "$1_pid=$!"
