@@ -200,6 +200,15 @@ static char *lines_of(const struct cfg_items *items)
 	return text;
 }
 
+/* Resolvers for all names, then those of zones. Caller frees. */
+static char *upstreams_of(const struct cfg *c)
+{
+	zw_autofree char *servers = lines_of(&c->dns_upstreams);
+	zw_autofree char *zones = lines_of(&c->dns_zones);
+
+	return zw_xasprintf("%s%s", servers, zones);
+}
+
 static void net_fill(struct sup_net *net, const struct cfg *c, const char *upstreams,
 		     const char *private_names, const char *quotas, const struct start_way_out *way)
 {
@@ -406,9 +415,7 @@ static int face_prepare(struct dash *d)
 static int session_run(struct start *st, const struct cli *cli, enum face face, bool is_dangerous,
 		       const char *name, int log_fd)
 {
-	zw_autofree char *servers = lines_of(&st->cfg->dns_upstreams);
-	zw_autofree char *zones = lines_of(&st->cfg->dns_zones);
-	zw_autofree char *upstreams = zw_xasprintf("%s%s", servers, zones);
+	zw_autofree char *upstreams = upstreams_of(st->cfg);
 	zw_autofree char *private_names = lines_of(&st->cfg->allow_private);
 	zw_autofree char *quotas = lines_of(&st->cfg->quota_sites);
 	zw_autofree char *store = cmd_store_path(st);

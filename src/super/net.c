@@ -5,12 +5,30 @@
 #include <arpa/inet.h>
 
 #include "src/base/err.h"
+#include "src/base/io.h"
+#include "src/base/map.h"
 #include "src/base/mem.h"
 #include "src/base/words.h"
 #include "src/super/super_i.h"
 
 /* Starts of one helper in a session before zwatch gives up on it. */
 #define STARTS_MAX 20
+/* The resolver reads what strangers send, in libraries that have faults: it may die often, and is
+ * there again, but does not spin. */
+#define RESOLVER_STARTS_MAX 20
+#define RESOLVER_SPAN_MS    60000
+/* A question that a resolver died over is asked once more: it may be the one that kills it. */
+#define QUERY_TRIES_MAX 2
+#define QUERIES_MAX	4096
+
+/* A question in the resolver's hands. */
+struct query {
+	struct zw_map_node node;
+	uint64_t number;
+	uint16_t type;
+	unsigned n_tries;
+	char name[256];
+};
 
 static void watch_listeners(struct sup *s, bool want)
 {
@@ -21,10 +39,18 @@ static void watch_listeners(struct sup *s, bool want)
 
 static void resolver_start(struct sup *s)
 {
-	if (s->resolver.chan != NULL || s->resolver.n_starts >= STARTS_MAX)
-		return;
-	int r = sup_helper_start(&s->resolver, s->config->log_fd);
+	int64_t now_ms = zw_mono_ms();
 
+	if (s->resolver.chan != NULL)
+		return;
+	if (s->n_resolver_starts == 0 || now_ms - s->resolver_since_ms >= RESOLVER_SPAN_MS) {
+		s->resolver_since_ms = now_ms;
+		s->n_resolver_starts = 0;
+	}
+	if (s->n_resolver_starts >= RESOLVER_STARTS_MAX)
+		return;
+	s->n_resolver_starts++;
+	int r = sup_helper_start(&s->resolver, s->config->log_fd);
 	if (r < 0) {
 		sup_warn(s, "zwatch-resolver cannot be started: %s", zw_strerror(r));
 		return;
@@ -98,8 +124,68 @@ static void on_listener_ready(int fd, unsigned what, void *arg)
 	proxy_start(arg);
 }
 
+/* -- questions for names ------------------------------------------------------------------------ */
+
+static void query_drop(struct sup *s, struct query *q)
+{
+	zw_map_remove(&s->queries, &q->node);
+	free(q);
+}
+
+static void query_fail(struct sup *s, uint64_t number, const char *why)
+{
+	if (s->proxy.chan != NULL)
+		zw_send(s->proxy.chan, res_answer, .query = number, .status = ZW_RES_STATUS_FAILED,
+			.detail = zw_span(why));
+}
+
+/* All that are open, with what @fn leaves of them. */
+static void queries_each(struct sup *s, void (*fn)(struct sup *s, struct query *q))
+{
+	for (size_t i = 0; i < s->queries.n_buckets; i++) {
+		struct zw_map_node *n = s->queries.buckets[i], *next;
+
+		for (; n != NULL; n = next) {
+			next = n->next;
+			fn(s, zw_map_entry(n, struct query, node));
+		}
+	}
+}
+
+static void query_send(struct sup *s, struct query *q)
+{
+	if (s->resolver.chan == NULL || q->n_tries >= QUERY_TRIES_MAX) {
+		query_fail(s, q->number,
+			   s->resolver.chan == NULL ? "zwatch-resolver does not run"
+						    : "zwatch-resolver died over it");
+		query_drop(s, q);
+		return;
+	}
+	q->n_tries++;
+	zw_send(s->resolver.chan, res_query, .query = q->number, .name = zw_span(q->name),
+		.type = q->type);
+}
+
+void sup_resolver_dead(struct sup *s)
+{
+	if (s->is_closing)
+		return;
+	if (s->queries.n > 0)
+		resolver_start(s);
+	queries_each(s, query_send);
+}
+
+void sup_proxy_dead(struct sup *s)
+{
+	/* The next one counts from the beginning; nobody waits for these. */
+	queries_each(s, query_drop);
+	if (!s->is_closing && s->proxy.n_starts < STARTS_MAX)
+		watch_listeners(s, true);
+}
+
 void sup_net_start(struct sup *s)
 {
+	zw_map_init(&s->queries);
 	for (int i = 0; i < SUP_N_LISTENERS; i++)
 		s->listen_io[i] =
 			zev_io_new(s->loop, s->sandbox.net[i], ZEV_READ, on_listener_ready, s);
@@ -109,12 +195,8 @@ void sup_net_fini(struct sup *s)
 {
 	for (int i = 0; i < SUP_N_LISTENERS; i++)
 		zev_io_free(zw_steal(&s->listen_io[i]));
-}
-
-void sup_proxy_dead(struct sup *s)
-{
-	if (!s->is_closing && s->proxy.n_starts < STARTS_MAX)
-		watch_listeners(s, true);
+	queries_each(s, query_drop);
+	zw_map_fini(&s->queries);
 }
 
 void sup_on_tcp_who(struct sup *s, const struct zw_msg_tcp_who *m)
@@ -127,16 +209,28 @@ void sup_on_tcp_who(struct sup *s, const struct zw_msg_tcp_who *m)
 void sup_on_res_query(struct sup *s, const struct zw_msg_res_query *m)
 {
 	resolver_start(s);
-	if (s->resolver.chan != NULL)
-		zw_chan_send_fds(s->resolver.chan, ZW_ID_res_query, m, NULL, 0);
-	else if (s->proxy.chan != NULL)
-		zw_send(s->proxy.chan, res_answer, .query = m->query,
-			.status = ZW_RES_STATUS_FAILED,
-			.detail = zw_span("zwatch-resolver does not run"));
+	if (s->queries.n >= QUERIES_MAX ||
+	    zw_map_find(&s->queries, &m->query, sizeof(m->query)) != NULL) {
+		query_fail(s, m->query, "too many lookups at once");
+		return;
+	}
+	struct query *q = zw_xnew(struct query);
+
+	q->number = m->query;
+	q->type = m->type;
+	zw_span_cpy(q->name, sizeof(q->name), m->name);
+	zw_map_add(&s->queries, &q->node, &q->number, sizeof(q->number));
+	query_send(s, q);
 }
 
+/* An answer of a resolver that has died meanwhile, or to nothing that was asked, goes nowhere. */
 void sup_on_res_answer(struct sup *s, const struct zw_msg_res_answer *m)
 {
+	struct zw_map_node *n = zw_map_find(&s->queries, &m->query, sizeof(m->query));
+
+	if (n == NULL)
+		return;
+	query_drop(s, zw_map_entry(n, struct query, node));
 	if (s->proxy.chan != NULL)
 		zw_chan_send_fds(s->proxy.chan, ZW_ID_res_answer, m, NULL, 0);
 }

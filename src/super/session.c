@@ -106,7 +106,7 @@ static void on_dead(struct sup_helper *h, const char *how, void *arg)
 		const char *means;
 	} meanings[] = {
 		{ROLE_PROXY, "open connections are cut; it starts anew with the next one"},
-		{ROLE_RESOLVER, "names cannot be resolved until it has started anew"},
+		{ROLE_RESOLVER, "it starts anew, and is asked again what is open"},
 		{ROLE_BROKER, "no connection and no socket can be opened in this session any more"},
 		{ROLE_AUDIT, "nothing is recorded from now on, and nothing new is granted"},
 	};
@@ -127,6 +127,8 @@ static void on_dead(struct sup_helper *h, const char *how, void *arg)
 		sup_asks_drop(s, h);
 	if (h->role == ROLE_PROXY)
 		sup_proxy_dead(s);
+	if (h->role == ROLE_RESOLVER)
+		sup_resolver_dead(s);
 }
 
 static const struct sup_helper_ops helper_ops = {.on_msg = on_msg, .on_dead = on_dead};

@@ -6,6 +6,7 @@
 #include <sys/queue.h>
 
 #include "sandbox/launch.h"
+#include "src/base/map.h"
 #include "src/base/buf.h"
 #include "src/ipc/chan.h"
 #include "src/super/helper.h"
@@ -70,6 +71,9 @@ struct sup {
 
 	/* net.c */
 	struct zev_io *listen_io[SUP_N_LISTENERS]; /* watched while no proxy runs */
+	struct zw_map queries;			   /* of the proxy, that no answer has come to */
+	int64_t resolver_since_ms; /* of the minute that its starts are counted in */
+	unsigned n_resolver_starts;
 
 	/* asks.c */
 	TAILQ_HEAD(, sup_ask) asks;
@@ -137,6 +141,8 @@ void sup_on_tcp_who(struct sup *s, const struct zw_msg_tcp_who *m);
 void sup_on_res_query(struct sup *s, const struct zw_msg_res_query *m);
 void sup_on_res_answer(struct sup *s, const struct zw_msg_res_answer *m);
 void sup_proxy_dead(struct sup *s);
+/* Starts another one when questions are open, and asks them of it once more. */
+void sup_resolver_dead(struct sup *s);
 
 /* rules.c */
 const struct cfg_catalogue *sup_catalogue(struct sup *s);

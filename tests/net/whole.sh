@@ -20,8 +20,8 @@ pids="$pids $!"
 python3 -m http.server --bind 127.0.0.1 $local --directory "$project" >/dev/null 2>&1 &
 pids="$pids $!"
 up() { curl -s -o "$W/up" "http://127.0.0.1:$1/"; }
-wait_until 10 up $http || bad "the origin did not start"
-wait_until 10 up $local || bad "the local service did not start"
+wait_until 60 up $http || bad "the origin did not start"
+wait_until 60 up $local || bad "the local service did not start"
 cp "$ca" "$project/ca.pem"
 config <<C
 {
@@ -102,6 +102,38 @@ for s in SECRET-1 SECRET-2 SECRET-3 SECRET-4; do
 	grep -qa "$s" "$HOME"/.local/state/zwatch/* && bad "Z109 $s is on record" || echo "ok: Z109 $s is not on record"
 done
 same "Z109 modes" "700 600" "$(stat -c %a "$HOME/.local/state/zwatch") $(stat -c %a "$HOME/.local/state/zwatch/history.db")"
+
+# A resolver that dies over a question is followed by another, which is asked again; one that dies
+# twice over it is asked no more, and the next question is answered by a third.
+resolver_of() { pgrep -P "$1" -f zwatch-resolver; }
+has_resolver() { [ -n "$(resolver_of "$1")" ]; }
+has_other() { [ -n "$(resolver_of "$1")" ] && [ "$(resolver_of "$1")" != "$2" ]; }
+kill -STOP "$dot_pid"
+"$zwatch" run -- sh -c "curl -sS http://good.zw.test:$http/; echo; curl -sS http://good.zw.test:$http/again" </dev/null >"$W/died" 2>&1 &
+session=$!
+wait_until 60 has_resolver $session || bad "no resolver was started"
+sleep 1
+first=$(resolver_of $session)
+kill -SEGV "$first"
+wait_until 60 has_other $session "$first" || bad "no other resolver was started"
+kill -CONT "$dot_pid"
+wait $session
+has "a name is looked up although the resolver died" "hello from good.zw.test" "$(cat "$W/died")"
+has "and its death is on record" "zwatch-resolver" "$("$zwatch" log last)"
+kill -STOP "$dot_pid"
+"$zwatch" run -- sh -c "curl -sS -o /dev/null -w 'first %{http_code}\n' http://good.zw.test:$http/; sleep 1
+	curl -sS http://good.zw.test:$http/" </dev/null >"$W/died" 2>&1 &
+session=$!
+wait_until 60 has_resolver $session || bad "no resolver was started"
+sleep 1
+first=$(resolver_of $session)
+kill -SEGV "$first"
+wait_until 60 has_other $session "$first" || bad "no other resolver was started"
+kill -ABRT "$(resolver_of $session)"
+kill -CONT "$dot_pid"
+wait $session
+has "a question that kills two of them fails" "first 50" "$(cat "$W/died")"
+has "and the next one is answered" "hello from good.zw.test" "$(cat "$W/died")"
 
 # asked: the call waits for the answer
 tt_start 100x30 "$zwatch" run -- sh -c "'echo up; while read x; do curl -sS http://\$x.zw.test:$http/; echo \"[curl \$?]\"; done'"

@@ -152,7 +152,7 @@ unbound_start() {
 			local-zone: "test." nodefault
 			module-config: "iterator"
 			num-threads: 1
-			$3
+			${3:-}
 			so-reuseport: no
 		remote-control:
 			control-enable: no
@@ -161,7 +161,7 @@ unbound_start() {
 			zonefile: "$work/zone"
 			for-downstream: yes
 			for-upstream: yes
-		$4
+		${4:-}
 	EOC
 	unbound -d -c "$work/$1.conf" >"$work/$1.out" 2>&1 &
 	eval "$1_pid=$!"
