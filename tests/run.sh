@@ -46,6 +46,8 @@ packages="
 	vim-tiny
 	vttest
 	wget"
+# Programs that talk over sockets of their own.
+packages="$packages gnupg openssh-client redis-tools watchman"
 
 install_packages() {
 	local missing="" p as_root=""
@@ -89,7 +91,9 @@ as_unprivileged() {
 		tar --exclude=./build -cf - . | tar -C "$home/zwatch" -xf -
 	fi
 	mkdir -p "$home/zwatch/build"
-	[ ! -d build/npm ] || cp -a build/npm "$home/zwatch/build/"
+	for d in build/npm build/npm-dev; do
+		[ ! -d "$d" ] || cp -a "$d" "$home/zwatch/build/"
+	done
 	chown -R "$user:" "$home/zwatch"
 	runuser -l "$user" -c "cd zwatch && CI=${CI:-} ZW_MUST_WORK=${ZW_MUST_WORK:-} bash tests/run.sh --here debug" ||
 		failed="$failed debug($user)"
@@ -114,6 +118,7 @@ esac
 
 install_packages
 tests/support/npm.sh "$PWD/build/npm" || echo "tests: what comes from npm could not be had" >&2
+tests/support/npm.sh "$PWD/build/npm-dev" tsx@4 vite@5 || echo "tests: tsx and vite could not be had" >&2
 if [ "$(id -u)" -eq 0 ]; then
 	as_unprivileged
 else

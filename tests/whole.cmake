@@ -19,6 +19,7 @@ set_target_properties(stamp bench_start PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CM
 zw_script(agents.claude agents agents/claude.sh)
 zw_script(net.whole net net/whole.sh)
 zw_script(sandbox.escape sandbox sandbox/escape.sh)
+zw_script(scen.own_sockets scen scen/own_sockets.sh)
 zw_script(sandbox.standins sandbox sandbox/standins.sh)
 zw_unit(super_asks SOURCES unit/super_asks.c DEPS zw_super)
 zw_unit(super_freeze SOURCES unit/super_freeze.c DEPS zw_super)
