@@ -7,6 +7,10 @@ foreach(name demo question screen scroll death record)
 	zw_script(tty.${name} tty tty/${name}.sh)
 endforeach()
 
+foreach(name ends bytes)
+	zw_script(tty.${name} tty tty/${name}.py)
+endforeach()
+
 # Benchmarks are built with the rest, so that they cannot rot, and run by hand (tests/bench/README.md).
 add_executable(stamp bench/stamp.c)
 target_link_options(stamp PRIVATE -static)
