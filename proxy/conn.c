@@ -118,6 +118,7 @@ void px_conn_close(struct px_conn *c)
 	row_close(c, "closed by client");
 	px_ask_cancel(px->asks, &c->waiter);
 	px_dial_cancel(zw_steal(&c->dial));
+	px_doh_free(zw_steal(&c->doh));
 	px_timeout_clear(px->wheel, &c->timeout);
 	zev_io_free(zw_steal(&c->io));
 	zw_close(&c->fd);
@@ -132,6 +133,12 @@ void px_conn_close(struct px_conn *c)
 		px->count_from = TAILQ_NEXT(c, link);
 	TAILQ_REMOVE(&px->conns, c, link);
 	zev_defer(px->loop, on_conn_dead, c);
+}
+
+void px_conn_over(struct px_conn *c, const char *how)
+{
+	row_close(c, how);
+	px_conn_close(c);
 }
 
 static void on_linger(void *arg)
@@ -384,6 +391,15 @@ static void dial(struct px_conn *c)
 	c->dial = px_dial_start(c->px->dials, c->host, c->port, c->way, c->who->exe, on_dialled, c);
 }
 
+/* Nothing of it goes outside. */
+static void doh(struct px_conn *c)
+{
+	enter(c, PX_STATE_DOH);
+	zev_io_free(zw_steal(&c->io));
+	if (px_conn_doh_start(c) < 0)
+		px_conn_over(c, "zwatch could not answer in its place");
+}
+
 /* -- the allow, written before it takes effect -------------------------------------------------- */
 
 static void on_commit_timeout(void *arg)
@@ -455,7 +471,9 @@ void px_conns_committed(struct px *px, uint64_t seq, bool is_kept, struct px_num
 		return;
 	}
 	c->number = number;
-	if (is_kept)
+	if (is_kept && c->way == PX_WAY_DOH)
+		doh(c);
+	else if (is_kept)
 		dial(c);
 	else
 		px_conn_deny(c, ZW_DID_DENY, ZW_BY_FAULT, 0,
@@ -517,6 +535,11 @@ void px_conn_target(struct px_conn *c, const struct pol_host *host, uint16_t por
 	c->way = d.way;
 	c->by = d.d.by;
 	c->rule = d.d.rule;
+	if (d.way == PX_WAY_DOH) {
+		zw_autofree char *why = zw_xasprintf("%s: zwatch answers in its place",
+						     px_conn_doh_reason(c));
+		px_conn_set(&c->reason, why);
+	}
 	if (d.d.verdict == POL_ALLOW)
 		commit(c);
 	else if (d.d.verdict == POL_ASK)

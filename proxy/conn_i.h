@@ -5,6 +5,7 @@
 #define ZW_PROXY_CONN_I_H
 
 #include "proxy/conn.h"
+#include "proxy/doh.h"
 #include "proxy/http1.h"
 #include "proxy/relay.h"
 
@@ -15,6 +16,7 @@ enum px_state {
 	PX_STATE_COMMIT,
 	PX_STATE_DIAL,
 	PX_STATE_RELAY,
+	PX_STATE_DOH, /* answered here, in the place of a public name server */
 	PX_STATE_NUMBER,
 	PX_STATE_REPLY,
 	PX_STATE_GONE,
@@ -68,6 +70,7 @@ struct px_conn {
 	enum px_way way;
 	struct px_waiter waiter;
 	struct px_dial *dial;
+	struct px_doh *doh;
 	struct px_body body;
 	struct px_relay relay;
 	/* for the record */
@@ -104,6 +107,16 @@ void px_conn_bad(struct px_conn *c, unsigned by, int error, const char *why);
 void px_conn_close(struct px_conn *c);
 /** Its row as it stands. */
 struct px_row px_conn_row(const struct px_conn *c);
+
+/** Ends it; a row that is open gets @how. */
+void px_conn_over(struct px_conn *c, const char *how);
+
+/* conn_doh.c */
+
+/** Answers in the place of the name server that this is meant for. Returns 0, or < 0: it cannot. */
+int px_conn_doh_start(struct px_conn *c);
+/** Whose name server it is; static, "" = none that is known. */
+const char *px_conn_doh_reason(const struct px_conn *c);
 
 /* conn_up.c */
 

@@ -64,6 +64,14 @@ void px_decide(const struct policy *p, const struct px_ports *local_ports,
 			     : "port 853 is DNS over TLS: names are looked up by zwatch alone");
 		return;
 	}
+	if (!is_host_local && pol_is_answered(p, host, port, program)) {
+		ret->way = PX_WAY_DOH;
+		ret->d = (struct pol_decision){.verdict = POL_ALLOW,
+					       .by = ZW_BY_CATALOGUE,
+					       .origin = "network.dns.doh",
+					       .reason = ""};
+		return;
+	}
 	pol_decide_site(p, host, port, program, &ret->d);
 	if (is_denied_by_name(&ret->d))
 		return;

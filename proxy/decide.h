@@ -26,6 +26,7 @@ enum px_way {
 	PX_WAY_NAME,	/* look the name up */
 	PX_WAY_ADDRESS, /* the address as it was judged */
 	PX_WAY_HOST,	/* the host's 127.0.0.1 */
+	PX_WAY_DOH,	/* not at all: zwatch answers in its place */
 };
 
 struct px_decision {

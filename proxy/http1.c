@@ -486,16 +486,18 @@ static bool query_has(struct zw_span query, const char *name)
 
 bool px_http1_is_dns_query(const struct px_http1_head *h)
 {
-	static const char media[] = "application/dns-message";
+	static const char *const media[] = {"application/dns-message", "application/dns-json"};
 	const char *mark = h->path.len > 0 ? memchr(h->path.p, '?', h->path.len) : NULL;
 	struct zw_span query = zw_span_n(NULL, 0);
 
 	for (size_t i = 0; i < h->n_fields; i++) {
 		const struct px_field *f = &h->fields[i];
 
-		if ((span_is(f->name, "Accept") || span_is(f->name, "Content-Type")) &&
-		    memmem(f->value.p, f->value.len, media, sizeof(media) - 1) != NULL)
-			return true;
+		if (!span_is(f->name, "Accept") && !span_is(f->name, "Content-Type"))
+			continue;
+		for (size_t k = 0; k < ZW_N_ELEMENTS(media); k++)
+			if (memmem(f->value.p, f->value.len, media[k], strlen(media[k])) != NULL)
+				return true;
 	}
 	if (mark != NULL)
 		query = zw_span_n(mark + 1, (size_t)(h->path.p + h->path.len - mark) - 1);

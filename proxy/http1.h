@@ -91,8 +91,8 @@ const struct px_field *px_http1_field(const struct px_http1_head *h, const char 
 int px_http1_write(const struct px_http1_head *h, bool keep_upgrade, struct zw_buf *out);
 
 /**
- * Whether this asks a DNS-over-HTTPS server in clear text: application/dns-message, /dns-query,
- * ?dns=, /resolve?name=.
+ * Whether this asks a DNS-over-HTTPS server in clear text: application/dns-message or dns-json,
+ * /dns-query, ?dns=, /resolve?name=.
  */
 bool px_http1_is_dns_query(const struct px_http1_head *h);
 

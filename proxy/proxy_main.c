@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
+#include "proxy/ca.h"
 #include "proxy/conn.h"
 #include "proxy/dns.h"
 #include "proxy/http1.h"
@@ -43,7 +44,7 @@ struct proxy {
 	struct px_dns *dns;
 	struct listener listeners[PX_N_LISTENERS];
 	char *private_allow; /* owned: patterns, one a line */
-	bool is_set_up;
+	bool is_set_up, is_ca_only;
 	struct zev_timer *accept_again;
 	struct px_timeout rejudge;
 	int exit_status;
@@ -148,6 +149,8 @@ static void on_msg_px_setup(struct proxy *p, const struct zw_msg_px_setup *m, in
 	px_ports_set(&px->local_ports, (const uint8_t *)m->local_ports.p, m->local_ports.len);
 	p->private_allow = zw_span_dup(m->private_allow);
 	private_apply(p);
+	if (m->ca_key.len > 0 && (px->ca = px_ca_new(m->ca_cert, m->ca_key)) == NULL)
+		zw_error("the session's certificate authority cannot be read");
 	px->asks = px_asks_new(px->chan, px->wheel, m->can_ask != 0, m->hold_ms);
 	px->dials =
 		px_dials_new(px->loop, px->chan, px->wheel, px->feed, m->resolve_ms, m->connect_ms);
@@ -164,6 +167,22 @@ static void on_msg_px_setup(struct proxy *p, const struct zw_msg_px_setup *m, in
 	p->exit_status = 0;
 	/* Back to main(), which locks down before it serves. */
 	zev_stop(px->loop);
+}
+
+static void on_msg_px_ca_make(struct proxy *p)
+{
+	struct zw_buf cert, key;
+
+	zw_buf_init(&cert, PX_CA_CERT_MAX);
+	zw_buf_init(&key, PX_CA_KEY_MAX);
+	if (px_ca_make(&cert, &key) == 0)
+		zw_send(p->px.chan, px_ca, .cert = zw_span_n(zw_buf_head(&cert), cert.len),
+			.key = zw_span_n(zw_buf_head(&key), key.len));
+	zw_buf_fini(&cert);
+	zw_buf_fini(&key);
+	(void)zw_chan_flush(p->px.chan, LAST_WORDS_MS);
+	p->is_ca_only = true;
+	zev_stop(p->px.loop);
 }
 
 /* -- messages ----------------------------------------------------------------------------------- */
@@ -224,6 +243,8 @@ static void on_msg(struct zw_chan *chan, enum zw_msg_id id, const union zw_msg_a
 		give_up(p, zw_msg_name(id), r);
 	else if (r > 0)
 		on_policy(p, id);
+	else if (id == ZW_ID_px_ca_make && !p->is_set_up)
+		on_msg_px_ca_make(p);
 	else if (id == ZW_ID_px_setup && !p->is_set_up)
 		on_msg_px_setup(p, &msg->px_setup, fds);
 	else if (p->is_set_up)
@@ -280,6 +301,7 @@ static void fini(struct proxy *p)
 	px_whos_free(px->whos);
 	px_limits_fini(&px->limits);
 	px_fake_free(px->fake);
+	px_ca_free(px->ca);
 	px_wheel_free(px->wheel);
 	zev_loop_free(px->loop);
 	feed_free(px->feed);
@@ -316,7 +338,7 @@ int main(void)
 		if (!zw_chan_is_over(p.px.chan))
 			zev_run(p.px.loop);
 	}
-	int status = p.exit_status;
+	int status = p.is_ca_only ? 0 : p.exit_status;
 	fini(&p);
 	return status;
 }

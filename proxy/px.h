@@ -37,6 +37,7 @@ struct px {
 	struct px_dials *dials;
 	struct px_record *record;
 	struct px_fake *fake;
+	struct px_ca *ca; /* NULL = no name server is answered for */
 	struct px_limits limits;
 	struct px_ports local_ports;
 	struct px_times times;

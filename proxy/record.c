@@ -6,6 +6,7 @@
 #include "src/base/io.h"
 #include "src/base/map.h"
 #include "src/base/mem.h"
+#include "src/base/words.h"
 
 #define FOLD_MS	 1000
 #define FOLD_MAX 1024
@@ -100,10 +101,18 @@ void px_record_close(struct px_record *r, const struct px_row *row)
 
 /* -- the same again ----------------------------------------------------------------------------- */
 
+/* What was allowed and is over at once gets its end too. */
+static void send_all(struct px_record *r, const struct px_row *row, unsigned want, unsigned n_times)
+{
+	send_row(r, row, 0, want, n_times);
+	if (row->did == ZW_DID_ALLOW)
+		send_row(r, row, 2, 0, n_times);
+}
+
 static void fold_end(struct px_record *r, struct fold *f)
 {
 	if (f->n_times > 1)
-		send_row(r, &f->row, 0, 0, f->n_times);
+		send_all(r, &f->row, 0, f->n_times);
 	zw_map_remove(&r->folds, &f->node);
 	TAILQ_REMOVE(&r->by_time, f, by_time);
 	px_who_unref(f->who);
@@ -211,6 +220,6 @@ uint64_t px_record_refusal(struct px_record *r, const struct px_row *row,
 	f = fold_new(r, row, key, len);
 	f->row.seq = ++r->last_seq;
 	f->n_times = 1;
-	send_row(r, &f->row, 0, WANT_NUMBER, 1);
+	send_all(r, &f->row, WANT_NUMBER, 1);
 	return f->row.seq;
 }

@@ -46,7 +46,7 @@ struct px_number {
 void px_record_numbered(struct px_record *r, uint64_t seq, struct px_number number);
 
 /**
- * A refusal that was never opened: phase 0. One of the same program, host, port and reason in the
+ * A refusal, or something that was allowed and is over at once, that was never opened: phase 0. One of the same program, host, port and reason in the
  * last second is counted on that one's row.
  *
  * @ret_number  of a row that has one by now; may be NULL

@@ -42,6 +42,8 @@ struct start {
 	int stdio[3]; /* copies for the agent; -1 = none */
 	int *empty;   /* owned */
 	size_t n_empty;
+	int *texts; /* owned */
+	size_t n_texts;
 	int64_t deadline_ms;
 	char canary[48]; /* its name */
 	bool is_ready;
@@ -64,9 +66,31 @@ static int open_empty(struct start *s)
 	return 0;
 }
 
+static int open_texts(struct start *s)
+{
+	const struct sb_text *t = s->plan->texts;
+	size_t n = 0;
+
+	while (t != NULL && t[n].path != NULL)
+		n++;
+	s->texts = zw_xcalloc(n + 1, sizeof(*s->texts));
+	for (; s->n_texts < n; s->n_texts++) {
+		int fd = sb_conf_memfd("text", t[s->n_texts].content, t[s->n_texts].len);
+
+		if (fd < 0)
+			return fd;
+		s->texts[s->n_texts] = fd;
+	}
+	return 0;
+}
+
 static int open_args(struct start *s)
 {
-	const struct sb_plan_fds fds = {s->resolv_conf, s->nsswitch, s->empty, s->n_empty};
+	const struct sb_plan_fds fds = {.resolv_conf = s->resolv_conf,
+					.nsswitch = s->nsswitch,
+					.texts = s->texts,
+					.empty = s->empty,
+					.n_empty = s->n_empty};
 	struct zw_buf b;
 	int r;
 
@@ -157,6 +181,8 @@ static int open_all(struct start *s)
 	if (r == 0)
 		r = open_empty(s);
 	if (r == 0)
+		r = open_texts(s);
+	if (r == 0)
 		r = open_stdio(s);
 	if (r < 0)
 		return r;
@@ -210,6 +236,8 @@ static void child_descriptors(const struct start *s)
 	keep_open(s->nsswitch);
 	for (size_t i = 0; i < s->n_empty; i++)
 		keep_open(s->empty[i]);
+	for (size_t i = 0; i < s->n_texts; i++)
+		keep_open(s->texts[i]);
 	for (int i = 0; i < 3; i++)
 		keep_open(s->stdio[i]);
 	/* Not the user's terminal: bwrap would mount it inside as /dev/console. */
@@ -507,6 +535,9 @@ static void start_fini(struct start *s)
 	for (size_t i = 0; i < s->n_empty; i++)
 		close(s->empty[i]);
 	free(s->empty);
+	for (size_t i = 0; i < s->n_texts; i++)
+		close(s->texts[i]);
+	free(s->texts);
 	/* Nothing is left here once they are left to their process. */
 	sb_bars_remove(&s->bars);
 	sb_bars_fini(&s->bars);

@@ -309,6 +309,10 @@ int sb_plan_args(const struct sb_plan *p, const struct sb_layout *l, const struc
 		add_data(&a, fds->resolv_conf, l->resolv_conf);
 	if (l->nsswitch && fds->nsswitch >= 0)
 		add_data(&a, fds->nsswitch, l->nsswitch);
+	for (size_t i = 0; p->texts != NULL && p->texts[i].path != NULL; i++) {
+		add2(&a, "--perms", "0444");
+		add_data(&a, fds->texts[i], p->texts[i].path);
+	}
 	/* Last, since a place may lie inside a hidden folder and its mount point must be made. */
 	for (size_t i = 0; i < l->n_places; i++) {
 		if (l->places[i].kind == SB_PLACE_HIDDEN && l->places[i].is_dir)

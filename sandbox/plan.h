@@ -32,6 +32,13 @@ struct sb_bar {
 		content; /* of an empty file's kind: what means the same as no file; NULL = folder */
 };
 
+/** A file that looks like this inside, whatever lies there outside. */
+struct sb_text {
+	const char *path; /* absolute; its folder is there, or below a private one */
+	const char *content;
+	size_t len;
+};
+
 struct sb_plan {
 	char *const *argv;   /* the agent; NULL-terminated, argv[0] is looked up in env's PATH */
 	char *const *env;    /* "NAME=value", NULL-terminated; the agent gets these and no others */
@@ -46,6 +53,7 @@ struct sb_plan {
 	const char *const *read_only; /* inside a writable one */
 	const char *const *shown;     /* read-only inside a hidden or private one */
 	const char *const *guarded;   /* read-only where they lie inside a writable one */
+	const struct sb_text *texts;  /* .path NULL at the end; NULL = none */
 	const struct sb_bar *bars;    /* what must not come to be there, .path NULL at the end */
 	const char *const *hidden;    /* folder: empty; file: empty and read-only */
 	const char *const *fresh;     /* private: an empty, writable folder of this sandbox */
@@ -126,6 +134,7 @@ void sb_layout_bar(struct sb_layout *l, const char *path, const char *content);
 /** Descriptors that bwrap inherits and names in its arguments. */
 struct sb_plan_fds {
 	int resolv_conf, nsswitch; /* content of the two files; -1 when the layout wants none */
+	const int *texts;	   /* one for each of the plan's */
 	const int *empty;	   /* one for each hidden file, each at end of file */
 	size_t n_empty;
 };

@@ -2,7 +2,7 @@
 foreach(part host rules sockets resolvers)
 	zw_unit(policy_${part} SOURCES unit/policy_${part}.c DEPS zw_policy)
 endforeach()
-foreach(part http1 socks hello dnsmsg)
+foreach(part http1 socks hello dnsmsg dohreq)
 	zw_unit(proxy_${part} SOURCES unit/proxy_${part}.c DEPS zw_proxy_parse)
 	zw_fuzz(${part} SOURCES fuzz/fuzz_${part}.c DEPS zw_proxy_parse)
 endforeach()

@@ -210,7 +210,8 @@ static char *upstreams_of(const struct cfg *c)
 }
 
 static void net_fill(struct sup_net *net, const struct cfg *c, const char *upstreams,
-		     const char *private_names, const char *quotas, const struct start_way_out *way)
+		     const char *private_names, const char *quotas, const char *trust_files,
+		     const struct start_way_out *way)
 {
 	*net = (struct sup_net){.max_connections = (uint32_t)c->limit_connections,
 				.max_per_host = (uint32_t)c->limit_per_host,
@@ -223,6 +224,7 @@ static void net_fill(struct sup_net *net, const struct cfg *c, const char *upstr
 				.sni = (uint8_t)c->tls_sni,
 				.ech = (uint8_t)c->tls_ech,
 				.doh = (uint8_t)c->dns_doh,
+				.trust_files = trust_files,
 				.upstream = way->url,
 				.upstream_login = way->login,
 				.new_per_second = (uint32_t)c->limit_new_per_second,
@@ -459,7 +461,7 @@ static int session_run(struct start *st, const struct cli *cli, enum face face, 
 		.has_clipboard = st->cfg->ui_agent_clipboard,
 	};
 
-	net_fill(&config.net, st->cfg, upstreams, private_names, quotas, &way);
+	net_fill(&config.net, st->cfg, upstreams, private_names, quotas, st->trust_files, &way);
 	int status = cast_choose(st, cli, face, &cast_file);
 	if (status == 0 && cast_file != NULL)
 		status = cast_open(st, cast_file, store, &cast);

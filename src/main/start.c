@@ -13,6 +13,7 @@
 #include "src/base/mem.h"
 #include "src/base/str.h"
 #include "src/super/helper.h"
+#include "src/super/super.h"
 #include "ui/outer.h"
 
 #define ENV_MAX 4096
@@ -28,6 +29,7 @@ void start_fini(struct start *st)
 		free(st->env[i]);
 	free(st->env);
 	free(st->argv);
+	free(st->trust_files);
 	free(st->bwrap);
 	free(st->init);
 	free(st->writable);
@@ -156,6 +158,17 @@ static void env_set(struct start *st, const char *name, const char *value)
 	env_add(st, zw_xasprintf("%s=%s", name, value));
 }
 
+/* Borrowed; NULL = not set. */
+static const char *env_get(const struct start *st, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < st->n_env; i++)
+		if (strncmp(st->env[i], name, len) == 0 && st->env[i][len] == '=')
+			return st->env[i] + len + 1;
+	return NULL;
+}
+
 static bool env_is_passed(const struct cfg_agent *agent, const char *pair)
 {
 	size_t len = (size_t)(strchrnul(pair, '=') - pair);
@@ -204,6 +217,35 @@ static void env_drop(struct start *st, const char *name)
 		st->env[st->n_env] = NULL;
 		return;
 	}
+}
+
+/* Programs that read these trust what they name, and not the system's file: the session's own
+ * authority is in both of zwatch's. What the user's variables name goes into them too. */
+static void env_trust(struct start *st)
+{
+	static const struct {
+		const char *name, *file;
+	} rows[] = {
+		{"SSL_CERT_FILE", SUP_TRUST_BUNDLE},	{"CURL_CA_BUNDLE", SUP_TRUST_BUNDLE},
+		{"REQUESTS_CA_BUNDLE", SUP_TRUST_BUNDLE}, {"PIP_CERT", SUP_TRUST_BUNDLE},
+		{"GIT_SSL_CAINFO", SUP_TRUST_BUNDLE},	{"AWS_CA_BUNDLE", SUP_TRUST_BUNDLE},
+		{"CARGO_HTTP_CAINFO", SUP_TRUST_BUNDLE}, {"NIX_SSL_CERT_FILE", SUP_TRUST_BUNDLE},
+		{"NODE_EXTRA_CA_CERTS", SUP_TRUST_CA},	{"DENO_CERT", SUP_TRUST_CA},
+		{"GRPC_DEFAULT_SSL_ROOTS_FILE_PATH", SUP_TRUST_BUNDLE},
+	};
+	char *files = zw_xstrdup("");
+
+	for (size_t i = 0; i < ZW_N_ELEMENTS(rows) && st->cfg->dns_doh == CFG_DOH_FILTER; i++) {
+		const char *own = env_get(st, rows[i].name);
+
+		if (own != NULL && own[0] == '/' && strchr(own, '\n') == NULL) {
+			zw_autofree char *before = files;
+
+			files = zw_xasprintf("%s%s\n", before, own);
+		}
+		env_set(st, rows[i].name, rows[i].file);
+	}
+	st->trust_files = files;
 }
 
 /* What --env says: NAME=VALUE sets, NAME passes on. */
@@ -273,6 +315,7 @@ static void env_make(struct start *st, const struct cli *cli, bool has_pty)
 	env_proxy(st);
 	env_set(st, "ZWATCH", "1");
 	env_options(st, cli);
+	env_trust(st);
 }
 
 /* -- files -------------------------------------------------------------------------------------- */

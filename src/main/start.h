@@ -21,6 +21,7 @@ struct start {
 	size_t n_env;
 	char **argv; /* borrowed strings in an owned list */
 	char *bwrap, *init;
+	char *trust_files; /* lines: files of certificates that variables of the user name */
 	/* Owned lists, borrowed strings. */
 	const char **writable, **read_only, **hidden, **fresh, **shown, **guarded;
 	struct sb_bar *bars;

@@ -105,6 +105,8 @@ static void proxy_start(struct sup *s)
 		.doh = net->doh,
 		.upstream = zw_span(net->upstream),
 		.upstream_login = zw_span(net->upstream_login),
+		.ca_cert = zw_span_n(zw_buf_head(&s->ca_cert), s->ca_cert.len),
+		.ca_key = zw_span_n(zw_buf_head(&s->ca_key), s->ca_key.len),
 		.resolve_ms = net->resolve_ms,
 		.connect_ms = net->connect_ms,
 		.header_ms = net->header_ms,

@@ -52,6 +52,9 @@ static void on_msg(struct sup_helper *h, enum zw_msg_id id, const union zw_msg_a
 	case ZW_ID_conn_event:
 		sup_on_conn_event(s, h, &msg->conn_event);
 		break;
+	case ZW_ID_px_ca:
+		sup_on_px_ca(s, &msg->px_ca);
+		break;
 	case ZW_ID_tcp_who:
 		sup_on_tcp_who(s, &msg->tcp_who);
 		break;
@@ -111,7 +114,7 @@ static void on_dead(struct sup_helper *h, const char *how, void *arg)
 		{ROLE_AUDIT, "nothing is recorded from now on, and nothing new is granted"},
 	};
 
-	if (s->is_closing) {
+	if (s->is_closing || s->is_making_ca) {
 		zev_stop(s->loop);
 		return;
 	}
@@ -180,8 +183,7 @@ static void on_patience_over(void *arg)
 	zev_stop(s->loop);
 }
 
-/* Runs the loop until *flag or until the time is over. */
-static bool wait_for(struct sup *s, const bool *flag, const struct sup_helper *h, int64_t limit_ms)
+bool sup_wait_for(struct sup *s, const bool *flag, const struct sup_helper *h, int64_t limit_ms)
 {
 	int64_t end_ms = zw_mono_ms() + limit_ms;
 
@@ -367,6 +369,10 @@ static int start(struct sup *s)
 		s->config->plan->rows = (unsigned short)s->rows;
 		s->config->plan->cols = (unsigned short)s->cols;
 	}
+	int r = sup_trust_start(s);
+	if (r < 0)
+		return fail(s, 125, "no certificate authority can be made for network.dns.doh: filter",
+			    zw_strerror(r), "look into zwatch.log beside the history");
 	s->config->plan->meanwhile = on_bwrap_started;
 	s->config->plan->meanwhile_arg = s;
 	s->config->plan->standins = on_standins_wanted;
@@ -378,7 +384,7 @@ static int start(struct sup *s)
 	level_note(s);
 	broker_setup(s);
 	sup_agent_start(s);
-	if (!wait_for(s, &s->broker.is_ready, &s->broker, BROKER_READY_MS))
+	if (!sup_wait_for(s, &s->broker.is_ready, &s->broker, BROKER_READY_MS))
 		return fail(s, 125, "zwatch-broker did not get ready", s->model.warning,
 			    "look into zwatch.log beside the history");
 	if (sb_go(&s->sandbox, &failure) < 0)
@@ -394,7 +400,7 @@ static void finish(struct sup *s, bool has_run)
 
 	sb_session_kill(&s->sandbox);
 	if (has_run && s->broker.chan != NULL)
-		wait_for(s, &never, &s->broker, LAST_EVENTS_MS);
+		sup_wait_for(s, &never, &s->broker, LAST_EVENTS_MS);
 	const char *how = !has_run ? "not started" : s->end_signal != 0 ? "stopped" : "exited";
 	s->is_closing = true;
 	s->end_signal = 0;
@@ -403,7 +409,7 @@ static void finish(struct sup *s, bool has_run)
 	/* Connections that are still open get their last row: it leaves when it has told them all. */
 	if (s->proxy.chan != NULL) {
 		zw_send(s->proxy.chan, px_end, .unused = 0);
-		wait_for(s, &never, &s->proxy, PROXY_END_MS);
+		sup_wait_for(s, &never, &s->proxy, PROXY_END_MS);
 	}
 	sup_helper_stop(&s->proxy);
 	sup_helper_stop(&s->resolver);
@@ -411,7 +417,7 @@ static void finish(struct sup *s, bool has_run)
 	if (s->audit.chan != NULL) {
 		zw_send(s->audit.chan, aud_close, .t_us = zw_now_us(),
 			.exit_status = (uint32_t)s->result->exit_status, .how = zw_span(how));
-		if (!wait_for(s, &s->is_closed, &s->audit, AUDIT_CLOSE_MS))
+		if (!sup_wait_for(s, &s->is_closed, &s->audit, AUDIT_CLOSE_MS))
 			sup_warn(s, "the history store did not close in time");
 	}
 	sup_helper_stop(&s->audit);
@@ -420,6 +426,7 @@ static void finish(struct sup *s, bool has_run)
 static void fini(struct sup *s)
 {
 	sup_net_fini(s);
+	sup_trust_fini(s);
 	sup_agent_fini(s);
 	free(s->cast_path);
 	sb_session_fini(&s->sandbox);

@@ -16,6 +16,11 @@
 
 struct sup;
 
+/* Where programs inside find the certificate of the session's authority (`network.dns.doh`: filter):
+ * alone, and with all that the system trusts. */
+#define SUP_TRUST_CA	 "/run/zwatch-certs/ca.pem"
+#define SUP_TRUST_BUNDLE "/run/zwatch-certs/bundle.pem"
+
 /** Limits and times of the proxy; units as their names say, 0 = none. */
 struct sup_net {
 	uint32_t max_connections, max_per_host, max_per_program, new_per_second, header_b,
@@ -24,6 +29,7 @@ struct sup_net {
 	uint64_t quota_up_b, quota_down_b;
 	const char *quotas;		       /* lines: PATTERN BYTES; borrowed */
 	uint8_t sni, ech, doh;		       /* as the settings' enums number them */
+	const char *trust_files; /* lines: files of certificates that the user's variables name */
 	const char *upstream, *upstream_login; /* as px_setup has them; borrowed */
 	const uint16_t *local_ports; /* host's loopback services the agent may reach; borrowed */
 	size_t n_local_ports;

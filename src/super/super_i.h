@@ -39,6 +39,8 @@ struct sup_rule {
 	bool is_pinned; /* the broker keeps it by inode */
 };
 
+#define SUP_TRUST_MAX 8
+
 struct sup {
 	const struct sup_config *config;
 	const struct sup_face *face; /* NULL = none */
@@ -74,6 +76,12 @@ struct sup {
 	struct zw_map queries;			   /* of the proxy, that no answer has come to */
 	int64_t resolver_since_ms; /* of the minute that its starts are counted in */
 	unsigned n_resolver_starts;
+
+	/* trust.c */
+	struct zw_buf ca_cert, ca_key; /* of the session's authority; empty = none */
+	struct sb_text trust[SUP_TRUST_MAX + 1]; /* owned; the last one is empty */
+	size_t n_trust;
+	bool is_making_ca;
 
 	/* asks.c */
 	TAILQ_HEAD(, sup_ask) asks;
@@ -152,5 +160,18 @@ void sup_policy_send(struct sup *s, struct sup_helper *h);
  * sends it on unless the broker keeps it by itself (@is_pinned). */
 void sup_rule_add(struct sup *s, const struct pol_rule *rule, bool is_pinned);
 void sup_rules_fini(struct sup *s);
+
+/* trust.c */
+
+/** Makes the session's certificate authority, when the settings want one, and puts what programs
+ * inside read it from into the plan. Before sb_launch(). Returns 0 or a negative error. */
+int sup_trust_start(struct sup *s);
+void sup_trust_fini(struct sup *s);
+void sup_on_px_ca(struct sup *s, const struct zw_msg_px_ca *m);
+
+/* session.c */
+
+/** Runs the loop until *flag, until @h is no more, or until the time is over. Returns *flag. */
+bool sup_wait_for(struct sup *s, const bool *flag, const struct sup_helper *h, int64_t limit_ms);
 
 #endif

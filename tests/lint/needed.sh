@@ -17,7 +17,7 @@ allow() {
 ev="libevent_core-2.1.so.7"
 allow zwatch $ev libncursesw.so.6 libtinfo.so.6 libsqlite3.so.0 libyajl.so.2 libidn2.so.0
 allow zwatch-pane $ev
-allow zwatch-proxy $ev libgnutls.so.30
+allow zwatch-proxy $ev libgnutls.so.30 libnghttp2.so.14
 allow zwatch-resolver $ev libgetdns.so.10 libgnutls.so.30 libnghttp2.so.14
 allow zwatch-broker $ev
 allow zwatch-audit $ev libsqlite3.so.0 libnettle.so.8

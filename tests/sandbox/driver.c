@@ -443,7 +443,8 @@ static int bwrap_alone(const struct options *o)
 	if (sb_survey(p, &l, &f) < 0)
 		return report(&f);
 	int null[LIST_MAX];
-	struct sb_plan_fds fds = {-1, -1, null, sb_layout_n_empty(&l)};
+	struct sb_plan_fds fds = {
+		.resolv_conf = -1, .nsswitch = -1, .empty = null, .n_empty = sb_layout_n_empty(&l)};
 	for (size_t i = 0; i < fds.n_empty && i < LIST_MAX; i++)
 		null[i] = open("/dev/null", O_RDONLY);
 	zw_buf_init(&b, SB_ARGS_MAX);

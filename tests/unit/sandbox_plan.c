@@ -27,7 +27,8 @@ static const char *args_of(const struct sb_plan *p, struct sb_layout *l)
 {
 	static const int empty[] = {20, 21, 22};
 	static char text[8192];
-	const struct sb_plan_fds fds = {10, 11, empty, 3};
+	static const int texts[] = {30};
+	const struct sb_plan_fds fds = {10, 11, texts, empty, 3};
 	struct zw_buf b;
 
 	zw_buf_init(&b, sizeof(text));
@@ -290,10 +291,23 @@ static void test_z134_args__paths_are_bytes(void **state)
 	sb_layout_fini(&l);
 }
 
+static void test_args__texts_of_the_plan(void **state)
+{
+	struct sb_layout l = layout_new();
+	const struct sb_text texts[] = {{"/run/x/ca.pem", "text", 4}, {NULL, NULL, 0}};
+	struct sb_plan p = plan;
+
+	(void)state;
+	sb_layout_order(&l);
+	p.texts = texts;
+	assert_non_null(strstr(args_of(&p, &l), "--perms 0444 --ro-bind-data 30 /run/x/ca.pem"));
+	sb_layout_fini(&l);
+}
+
 static void test_args__say_when_too_long(void **state)
 {
 	struct sb_layout l = layout_new();
-	const struct sb_plan_fds fds = {-1, -1, NULL, 0};
+	const struct sb_plan_fds fds = {-1, -1, NULL, NULL, 0};
 	struct zw_buf b;
 
 	(void)state;
@@ -386,6 +400,7 @@ int main(void)
 		cmocka_unit_test(test_z031_order__way_to_a_protected_path_cannot_be_moved),
 		cmocka_unit_test(test_args__files_by_descriptor),
 		cmocka_unit_test(test_z134_args__paths_are_bytes),
+		cmocka_unit_test(test_args__texts_of_the_plan),
 		cmocka_unit_test(test_args__say_when_too_long),
 		cmocka_unit_test(test_socket_dirs__private_places_and_project),
 		cmocka_unit_test(test_nsswitch__hosts_replaced),
