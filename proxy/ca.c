@@ -9,8 +9,8 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 
-#define LIFE_S	   (30 * 24 * 3600) /* no session is longer */
-#define EARLIER_S  3600		    /* clocks are not all the same */
+#define LIFE_S	  (30 * 24 * 3600) /* no session is longer */
+#define EARLIER_S 3600		   /* clocks are not all the same */
 
 struct px_ca {
 	gnutls_x509_crt_t crt;
@@ -40,9 +40,9 @@ static int key_make(gnutls_x509_privkey_t *ret)
 	int r = gnutls_x509_privkey_init(ret);
 
 	return r < 0 ? r
-		     : gnutls_x509_privkey_generate(*ret, GNUTLS_PK_ECDSA,
-						    GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1),
-						    0);
+		     : gnutls_x509_privkey_generate(
+			       *ret, GNUTLS_PK_ECDSA,
+			       GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1), 0);
 }
 
 static int export(gnutls_x509_crt_t crt, gnutls_x509_privkey_t key, struct zw_buf *cert_pem,
@@ -84,7 +84,8 @@ int px_ca_make(struct zw_buf *ret_cert_pem, struct zw_buf *ret_key_der)
 struct px_ca *px_ca_new(struct zw_span cert_pem, struct zw_span key_der)
 {
 	struct px_ca *ca = zw_xnew(struct px_ca);
-	const gnutls_datum_t cert = {(unsigned char *)(uintptr_t)cert_pem.p, (unsigned)cert_pem.len};
+	const gnutls_datum_t cert = {(unsigned char *)(uintptr_t)cert_pem.p,
+				     (unsigned)cert_pem.len};
 	const gnutls_datum_t key = {(unsigned char *)(uintptr_t)key_der.p, (unsigned)key_der.len};
 	int r = gnutls_x509_crt_init(&ca->crt);
 
@@ -120,9 +121,9 @@ static int san_add(gnutls_x509_crt_t crt, const struct pol_host *host)
 		return gnutls_x509_crt_set_subject_alt_name(crt, GNUTLS_SAN_DNSNAME, host->name,
 							    (unsigned)strlen(host->name),
 							    GNUTLS_FSAN_APPEND);
-	return gnutls_x509_crt_set_subject_alt_name(
-		crt, GNUTLS_SAN_IPADDRESS, host->addr.b,
-		host->addr.family == POL_FAMILY_V4 ? 4 : 16, GNUTLS_FSAN_APPEND);
+	return gnutls_x509_crt_set_subject_alt_name(crt, GNUTLS_SAN_IPADDRESS, host->addr.b,
+						    host->addr.family == POL_FAMILY_V4 ? 4 : 16,
+						    GNUTLS_FSAN_APPEND);
 }
 
 static int leaf_crt(struct px_ca *ca, const struct pol_host *host, const struct pol_host *other,
@@ -140,7 +141,7 @@ static int leaf_crt(struct px_ca *ca, const struct pol_host *host, const struct 
 }
 
 gnutls_certificate_credentials_t px_ca_credentials(struct px_ca *ca, const struct pol_host *host,
-						 const struct pol_host *other)
+						   const struct pol_host *other)
 {
 	gnutls_certificate_credentials_t cred = NULL;
 	gnutls_x509_crt_t crt = NULL;

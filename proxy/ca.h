@@ -26,6 +26,6 @@ void px_ca_free(struct px_ca *ca);
 /** A new certificate for this host, and for @other when it is not NULL; NULL = it cannot be made. Ownership: caller,
  * gnutls_certificate_free_credentials(). */
 gnutls_certificate_credentials_t px_ca_credentials(struct px_ca *ca, const struct pol_host *host,
-						 const struct pol_host *other);
+						   const struct pol_host *other);
 
 #endif

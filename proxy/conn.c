@@ -536,8 +536,8 @@ void px_conn_target(struct px_conn *c, const struct pol_host *host, uint16_t por
 	c->by = d.d.by;
 	c->rule = d.d.rule;
 	if (d.way == PX_WAY_DOH) {
-		zw_autofree char *why = zw_xasprintf("%s: zwatch answers in its place",
-						     px_conn_doh_reason(c));
+		zw_autofree char *why =
+			zw_xasprintf("%s: zwatch answers in its place", px_conn_doh_reason(c));
 		px_conn_set(&c->reason, why);
 	}
 	if (d.d.verdict == POL_ALLOW)

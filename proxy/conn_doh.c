@@ -18,7 +18,8 @@
 
 /* Denied for the web altogether. What is asked about is answered: the question comes when somebody
  * connects there. */
-static bool is_refused(const struct px_conn *c, const struct pol_host *host, struct pol_decision *ret)
+static bool is_refused(const struct px_conn *c, const struct pol_host *host,
+		       struct pol_decision *ret)
 {
 	const struct policy *policy = feed_policy(c->px->feed);
 
@@ -109,9 +110,9 @@ static int grant(struct px_conn *c)
 	zw_buf_init(&out, 512);
 	px_conn_granted(c, &out);
 	/* A few bytes into an empty socket buffer. */
-	ssize_t n = out.len > 0 ? send(c->fd, zw_buf_head(&out), out.len,
-				       MSG_NOSIGNAL | MSG_DONTWAIT)
-				: 0;
+	ssize_t n = out.len > 0
+			    ? send(c->fd, zw_buf_head(&out), out.len, MSG_NOSIGNAL | MSG_DONTWAIT)
+			    : 0;
 	int r = n == (ssize_t)out.len ? 0 : ZW_E_EOF;
 	zw_buf_fini(&out);
 	return r;
@@ -126,7 +127,8 @@ const char *px_conn_doh_reason(const struct px_conn *c)
 
 int px_conn_doh_start(struct px_conn *c)
 {
-	struct zw_span early = c->in.len > 0 ? zw_span_n(zw_buf_head(&c->in), c->in.len) : zw_span("");
+	struct zw_span early =
+		c->in.len > 0 ? zw_span_n(zw_buf_head(&c->in), c->in.len) : zw_span("");
 
 	if (c->px->ca == NULL || grant(c) < 0)
 		return ZW_E_UNSUPPORTED;

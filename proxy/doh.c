@@ -48,7 +48,7 @@ struct px_doh {
 	struct zw_buf in;    /* HTTP/1.1 */
 	struct zw_buf out;   /* clear text for the client */
 	size_t scanned;
-	bool is_ready;	/* the handshake is done */
+	bool is_ready; /* the handshake is done */
 	bool is_http2, is_ending, is_over;
 };
 
@@ -121,12 +121,8 @@ static int out_flush(struct px_doh *d)
 static size_t ede_add(uint8_t *out, size_t len, const char *why)
 {
 	size_t text = strlen(why) < 200 ? strlen(why) : 200;
-	uint8_t option[] = {0,
-			    OPTION_EDE,
-			    (uint8_t)((text + 2) >> 8),
-			    (uint8_t)(text + 2),
-			    0,
-			    EDE_FILTERED};
+	uint8_t option[] = {0, OPTION_EDE,  (uint8_t)((text + 2) >> 8), (uint8_t)(text + 2),
+			    0, EDE_FILTERED};
 
 	out[len - 2] = (uint8_t)((text + 6) >> 8);
 	out[len - 1] = (uint8_t)(text + 6);
@@ -169,7 +165,9 @@ static int answer(struct px_doh *d, const struct px_dohreq *r, struct zw_buf *re
 
 static const char *media_type(int status, bool is_json)
 {
-	return status != 200 ? "text/plain" : is_json ? "application/dns-json" : "application/dns-message";
+	return status != 200 ? "text/plain"
+	       : is_json     ? "application/dns-json"
+			     : "application/dns-message";
 }
 
 /* What is no question: there is nothing else here. */
@@ -195,8 +193,8 @@ static int http1_reply(struct px_doh *d, const struct px_dohreq *r, int status, 
 	int e = zw_buf_addf(&d->out,
 			    "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
 			    "Cache-Control: max-age=%u\r\nConnection: %s\r\n\r\n",
-			    status, status == 200 ? "OK" : "No", media_type(status, is_json), body.len,
-			    (unsigned)ttl_s, want_close ? "close" : "keep-alive");
+			    status, status == 200 ? "OK" : "No", media_type(status, is_json),
+			    body.len, (unsigned)ttl_s, want_close ? "close" : "keep-alive");
 	if (e == 0 && !is_head)
 		e = zw_buf_add(&d->out, zw_buf_head(&body), body.len);
 	zw_buf_fini(&body);
@@ -504,7 +502,9 @@ static void step(struct px_doh *d)
 	if (ended != 0 || r < 0 || (d->is_ending && d->out.len == 0)) {
 		if (d->is_ready && d->out.len == 0)
 			(void)gnutls_bye(d->tls, GNUTLS_SHUT_WR);
-		over(d, ended > 0 || r < 0 ? "closed by client" : ended < 0 ? "refused" : "answered");
+		over(d, ended > 0 || r < 0 ? "closed by client"
+			: ended < 0	   ? "refused"
+					   : "answered");
 		return;
 	}
 	bool want_read = d->out.len < OUT_MAX / 2 && !d->is_ending;
@@ -550,8 +550,8 @@ static int tls_start(struct px_doh *d)
 		{(unsigned char *)(uintptr_t) "h2", 2},
 		{(unsigned char *)(uintptr_t) "http/1.1", 8},
 	};
-	int r = gnutls_init(&d->tls, GNUTLS_SERVER | GNUTLS_NONBLOCK | GNUTLS_NO_SIGNAL |
-					     GNUTLS_NO_TICKETS);
+	int r = gnutls_init(&d->tls,
+			    GNUTLS_SERVER | GNUTLS_NONBLOCK | GNUTLS_NO_SIGNAL | GNUTLS_NO_TICKETS);
 
 	r = r < 0 ? r : gnutls_set_default_priority(d->tls);
 	r = r < 0 ? r
@@ -575,7 +575,8 @@ struct px_doh *px_doh_new(struct zev_loop *loop, struct px_ca *ca, int fd,
 {
 	struct px_doh *d = zw_xnew(struct px_doh);
 
-	*d = (struct px_doh){.loop = loop, .ca = ca, .fd = fd, .ops = ops, .arg = arg, .host = *host};
+	*d = (struct px_doh){
+		.loop = loop, .ca = ca, .fd = fd, .ops = ops, .arg = arg, .host = *host};
 	zw_buf_init(&d->early, early.len + 1);
 	zw_buf_init(&d->in, IN_MAX);
 	zw_buf_init(&d->out, OUT_MAX);

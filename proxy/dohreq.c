@@ -119,8 +119,8 @@ static const struct {
 	const char *word;
 	uint16_t type;
 } types[] = {
-	{"a", 1},    {"ns", 2},	   {"cname", 5}, {"soa", 6},	{"ptr", 12},
-	{"mx", 15},  {"txt", 16},  {"aaaa", 28}, {"srv", 33},	{"svcb", 64},
+	{"a", 1},     {"ns", 2},     {"cname", 5}, {"soa", 6},	{"ptr", 12},
+	{"mx", 15},   {"txt", 16},   {"aaaa", 28}, {"srv", 33}, {"svcb", 64},
 	{"any", 255}, {"https", 65}, {"caa", 257},
 };
 
@@ -254,9 +254,9 @@ int px_doh_json_write(const struct px_dns_query *q, enum px_dns_rcode rcode,
 	if (r == 0 && comment[0] != '\0') {
 		r = zw_buf_addf(out, ",\"Comment\":\"");
 		for (const char *c = comment; r == 0 && *c != '\0'; c++)
-			r = zw_buf_add(out,
-				       *c == '"' || *c == '\\' || (unsigned char)*c < 0x20 ? " " : c,
-				       1);
+			r = zw_buf_add(
+				out, *c == '"' || *c == '\\' || (unsigned char)*c < 0x20 ? " " : c,
+				1);
 		if (r == 0)
 			r = zw_buf_addf(out, "\",\"extended_dns_errors\":[{\"info_code\":17,"
 					     "\"extra_text\":\"" EDE_TEXT "\"}]");

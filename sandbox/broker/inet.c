@@ -150,9 +150,8 @@ static enum brk_state judge_address(struct brk_req *r)
 		return brk_req_fault(r, "looking which program it is", -ESRCH);
 	pol_addr_format(&r->addr.ip, host.name, sizeof(host.name));
 	pol_decide_site(feed_policy(r->b->feed), &host, r->addr.port, brk_req_exe(r), &d);
-	bool is_answered = d.verdict == POL_DENY &&
-			   pol_is_answered(feed_policy(r->b->feed), &host, r->addr.port,
-					   brk_req_exe(r));
+	bool is_answered = d.verdict == POL_DENY && pol_is_answered(feed_policy(r->b->feed), &host,
+								    r->addr.port, brk_req_exe(r));
 	if (d.verdict == POL_ALLOW || d.verdict == POL_ASK || is_answered || !is_fresh(r))
 		return redirect(r, r->b->transparent_port);
 	brk_req_record_address(r, d.by, d.rule, d.reason != NULL ? d.reason : "");

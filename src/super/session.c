@@ -371,7 +371,8 @@ static int start(struct sup *s)
 	}
 	int r = sup_trust_start(s);
 	if (r < 0)
-		return fail(s, 125, "no certificate authority can be made for network.dns.doh: filter",
+		return fail(s, 125,
+			    "no certificate authority can be made for network.dns.doh: filter",
 			    zw_strerror(r), "look into zwatch.log beside the history");
 	s->config->plan->meanwhile = on_bwrap_started;
 	s->config->plan->meanwhile_arg = s;

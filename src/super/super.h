@@ -27,8 +27,8 @@ struct sup_net {
 		header_fields;
 	uint32_t resolve_ms, connect_ms, header_ms, tls_hello_ms, idle_ms, half_close_ms;
 	uint64_t quota_up_b, quota_down_b;
-	const char *quotas;		       /* lines: PATTERN BYTES; borrowed */
-	uint8_t sni, ech, doh;		       /* as the settings' enums number them */
+	const char *quotas;	 /* lines: PATTERN BYTES; borrowed */
+	uint8_t sni, ech, doh;	 /* as the settings' enums number them */
 	const char *trust_files; /* lines: files of certificates that the user's variables name */
 	const char *upstream, *upstream_login; /* as px_setup has them; borrowed */
 	const uint16_t *local_ports; /* host's loopback services the agent may reach; borrowed */

@@ -78,7 +78,7 @@ struct sup {
 	unsigned n_resolver_starts;
 
 	/* trust.c */
-	struct zw_buf ca_cert, ca_key; /* of the session's authority; empty = none */
+	struct zw_buf ca_cert, ca_key;		 /* of the session's authority; empty = none */
 	struct sb_text trust[SUP_TRUST_MAX + 1]; /* owned; the last one is empty */
 	size_t n_trust;
 	bool is_making_ca;

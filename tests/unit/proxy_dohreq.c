@@ -60,7 +60,8 @@ static void test_post__is_the_message(void **state)
 	assert_int_equal(parse("GET", "/?dns=" GOOD, "", "", 0), 200);
 	size_t len = question.len;
 	memcpy(wire, question.wire, len);
-	assert_int_equal(parse("POST", "/anything", "Application/DNS-Message; x=y", wire, len), 200);
+	assert_int_equal(parse("POST", "/anything", "Application/DNS-Message; x=y", wire, len),
+			 200);
 	assert_string_equal(name_of(&type), "good.zw.test");
 	assert_int_equal(parse("POST", "/", "text/plain", wire, len), 415);
 	assert_int_equal(parse("POST", "/", "xapplication/dns-message", wire, len), 415);
