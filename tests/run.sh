@@ -16,6 +16,7 @@ packages="
 	curl
 	gcc
 	git
+	groff
 	htop
 	iproute2
 	less

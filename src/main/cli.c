@@ -203,9 +203,13 @@ void cli_print_help(int fd)
 		"  zwatch history                     what happened in past sessions\n\n"
 		"usage: zwatch [OPTION...] AGENT [AGENT-ARGUMENT...]\n"
 		"       zwatch [OPTION...] COMMAND [...]\n\nCommands\n");
-	for (size_t i = 0; i < ZW_N_ELEMENTS(commands); i++)
-		dprintf(fd, "  %-9s %-27s %s\n", commands[i].word, commands[i].arguments,
-			commands[i].help);
+	for (size_t i = 0; i < ZW_N_ELEMENTS(commands); i++) {
+		/* Arguments that are longer than their column have a line of their own. */
+		bool is_long = strlen(commands[i].arguments) > 24;
+
+		dprintf(fd, "  %-9s %-24s%s%*s %s\n", commands[i].word, commands[i].arguments,
+			is_long ? "\n" : "", is_long ? 36 : 0, "", commands[i].help);
+	}
 	dprintf(fd, "\nOptions\n");
 	for (int i = 0; i < CLI_OPT_MAX; i++) {
 		zw_autofree char *word = zw_xasprintf(

@@ -8,6 +8,8 @@
 
 /** `zwatch AGENT`, `zwatch run`. @st has the settings. */
 int cmd_session(struct start *st, const struct cli *cli);
+/** `zwatch help TOPIC`: the manual, through a pager on a terminal. */
+int cmd_help(const struct cli *cli);
 /** `zwatch demo`. */
 int cmd_demo(const struct cli *cli);
 

@@ -158,6 +158,8 @@ int main(int argc, char **argv)
 	}
 	if (cli.command == CLI_CMD_help && cli.n_rest > 0 && strcmp(cli.rest[0], "apparmor") == 0)
 		return apparmor_print();
+	if (cli.command == CLI_CMD_help && cli.n_rest > 0)
+		return cmd_help(&cli);
 	if (cli_has(&cli, CLI_OPT_HELP) || cli.command == CLI_CMD_help ||
 	    cli.command == CLI_CMD_NONE) {
 		cli_print_help(cli.command == CLI_CMD_NONE && !cli_has(&cli, CLI_OPT_HELP) ? 2 : 1);
