@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "proxy/dnsmsg.h"
 
+#include <stdlib.h>
+
 #include "src/base/err.h"
 #include "src/base/mem.h"
 
-enum { HEAD_LEN = 12, OPT_LEN = 11, TYPE_OPT = 41, CLASS_IN = 1, LABEL_MAX = 63 };
-enum { FLAG_QR = 0x8000, FLAG_RD = 0x0100, FLAG_RA = 0x0080, FLAG_CD = 0x0010 };
-enum { EDNS_DO = 0x8000, EDNS_SIZE = 1232 /* no fragments, DNS flag day 2020 */ };
+enum {
+	HEAD_LEN = 12,
+	RECORD_HEAD_LEN = 12,
+	OPT_LEN = 11,
+	TYPE_OPT = 41,
+	CLASS_IN = 1,
+	LABEL_MAX = 63
+};
+enum { FLAG_QR = 0x8000, FLAG_TC = 0x0200, FLAG_RD = 0x0100, FLAG_RA = 0x0080, FLAG_CD = 0x0010 };
+enum { EDNS_DO = 0x8000, UDP_MIN = 512 };
 
 static unsigned u16_at(const uint8_t *p)
 {
@@ -136,6 +145,11 @@ static size_t parse_opt(const uint8_t *msg, size_t len, size_t off, struct px_dn
 	if (len - off - OPT_LEN < data)
 		return 0;
 	q->has_edns = true;
+	q->udp_max = (uint16_t)u16_at(p + 3);
+	if (q->udp_max < UDP_MIN)
+		q->udp_max = UDP_MIN;
+	if (q->udp_max > PX_DNS_UDP_MAX)
+		q->udp_max = PX_DNS_UDP_MAX;
 	q->dnssec_ok = (u16_at(p + 7) & EDNS_DO) != 0;
 	if (p[6] != 0)
 		q->rcode = PX_DNS_BADVERS;
@@ -177,7 +191,7 @@ static enum px_dns_rcode parse_question(const uint8_t *msg, size_t len, struct p
 
 int px_dns_query_parse(const uint8_t *msg, size_t len, struct px_dns_query *ret)
 {
-	struct px_dns_query q = {.rcode = PX_DNS_NOERROR};
+	struct px_dns_query q = {.rcode = PX_DNS_NOERROR, .udp_max = UDP_MIN};
 	unsigned flags;
 
 	if (len < HEAD_LEN)
@@ -199,25 +213,47 @@ int px_dns_query_parse(const uint8_t *msg, size_t len, struct px_dns_query *ret)
 	return 0;
 }
 
-static uint8_t *put_answer(uint8_t *p, const struct pol_addr *addr, uint32_t ttl_s)
+static uint8_t *put_record(uint8_t *p, unsigned type, uint32_t ttl_s, const uint8_t *data,
+			   size_t len)
 {
-	unsigned len = addr->family == POL_FAMILY_V4 ? 4 : 16;
-
 	p = put_u16(p, 0xc000 | HEAD_LEN); /* the name of the question */
-	p = put_u16(p, addr->family == POL_FAMILY_V4 ? PX_DNS_A : PX_DNS_AAAA);
+	p = put_u16(p, type);
 	p = put_u16(p, CLASS_IN);
 	p = put_u16(p, ttl_s >> 16);
 	p = put_u16(p, ttl_s & 0xffff);
-	p = put_u16(p, len);
-	memcpy(p, addr->b, len);
+	p = put_u16(p, (unsigned)len);
+	memcpy(p, data, len);
 	return p + len;
+}
+
+static uint8_t *put_answer(uint8_t *p, const struct pol_addr *addr, uint32_t ttl_s)
+{
+	bool is_v4 = addr->family == POL_FAMILY_V4;
+
+	return put_record(p, is_v4 ? PX_DNS_A : PX_DNS_AAAA, ttl_s, addr->b, is_v4 ? 4 : 16);
+}
+
+/* Head and question. */
+static uint8_t *put_head(const struct px_dns_query *q, unsigned flags, unsigned n_answers,
+			 uint8_t *out)
+{
+	uint8_t *p = put_u16(out, q->id);
+
+	p = put_u16(p, FLAG_QR | FLAG_RA | (q->want_recursion ? FLAG_RD : 0) |
+			       (q->no_checking ? FLAG_CD : 0) | flags);
+	p = put_u16(p, q->question_len_b > 0);
+	p = put_u16(p, n_answers);
+	p = put_u16(p, 0);
+	p = put_u16(p, q->has_edns);
+	memcpy(p, q->question, q->question_len_b);
+	return p + q->question_len_b;
 }
 
 static uint8_t *put_opt(uint8_t *p, const struct px_dns_query *q, enum px_dns_rcode rcode)
 {
 	*p++ = 0;
 	p = put_u16(p, TYPE_OPT);
-	p = put_u16(p, EDNS_SIZE);
+	p = put_u16(p, PX_DNS_UDP_MAX);
 	p = put_u16(p, (unsigned)(rcode >> 4 & 0xff) << 8);
 	p = put_u16(p, q->dnssec_ok ? EDNS_DO : 0);
 	return put_u16(p, 0);
@@ -229,21 +265,77 @@ size_t px_dns_reply_write(const struct px_dns_query *q, enum px_dns_rcode rcode,
 {
 	bool has_answer = rcode == PX_DNS_NOERROR && addr != NULL &&
 			  addr->family != POL_FAMILY_NONE && q->question_len_b > 0;
-	uint8_t *p = put_u16(out, q->id);
+	uint8_t *p = put_head(q, (unsigned)rcode & 15, has_answer, out);
 
-	p = put_u16(p, FLAG_QR | FLAG_RA | (q->want_recursion ? FLAG_RD : 0) |
-			       (q->no_checking ? FLAG_CD : 0) | ((unsigned)rcode & 15));
-	p = put_u16(p, q->question_len_b > 0);
-	p = put_u16(p, has_answer);
-	p = put_u16(p, 0);
-	p = put_u16(p, q->has_edns);
-	memcpy(p, q->question, q->question_len_b);
-	p += q->question_len_b;
 	if (has_answer)
 		p = put_answer(p, addr, ttl_s);
 	if (q->has_edns)
 		p = put_opt(p, q, rcode);
 	return (size_t)(p - out);
+}
+
+/* Records and their bytes on the wire; false: what came is no list of them. */
+static bool records_measure(const uint8_t *records, size_t len, unsigned *ret_n, size_t *ret_bytes)
+{
+	*ret_n = 0;
+	*ret_bytes = 0;
+	for (size_t at = 0; at < len;) {
+		if (len - at < 2 || len - at - 2 < u16_at(records + at))
+			return false;
+		*ret_bytes += RECORD_HEAD_LEN + u16_at(records + at);
+		at += 2 + u16_at(records + at);
+		++*ret_n;
+	}
+	return true;
+}
+
+size_t px_dns_records_write(const struct px_dns_query *q, const uint8_t *records, size_t len,
+			    uint32_t ttl_s, uint8_t *out, size_t size)
+{
+	unsigned n;
+	size_t bytes;
+
+	if (!records_measure(records, len, &n, &bytes))
+		return px_dns_reply_write(q, PX_DNS_SERVFAIL, NULL, 0, out);
+	bool fits = HEAD_LEN + q->question_len_b + bytes + OPT_LEN <= size;
+	uint8_t *p = put_head(q, fits ? 0 : FLAG_TC, fits ? n : 0, out);
+	for (size_t at = 0; fits && at < len; at += 2 + u16_at(records + at))
+		p = put_record(p, q->type, ttl_s, records + at + 2, u16_at(records + at));
+	if (q->has_edns)
+		p = put_opt(p, q, PX_DNS_NOERROR);
+	return (size_t)(p - out);
+}
+
+/* A number of up to three digits, or one hex digit, before a dot. Returns its value or -1. */
+static int reverse_part(const char **s, bool is_hex)
+{
+	char *end;
+	size_t n = strcspn(*s, ".");
+
+	if (n == 0 || n > (is_hex ? 1 : 3) ||
+	    strspn(*s, is_hex ? "0123456789abcdef" : "0123456789") < n || (*s)[n] != '.')
+		return -1;
+	long value = strtol(*s, &end, is_hex ? 16 : 10);
+	*s += n + 1;
+	return value <= 255 ? (int)value : -1;
+}
+
+bool px_dns_reverse_addr(const char *name, struct pol_addr *ret)
+{
+	bool is_v6 = zw_ends_with(name, ".ip6.arpa");
+	struct pol_addr a = {.family = is_v6 ? POL_FAMILY_V6 : POL_FAMILY_V4};
+
+	for (size_t i = is_v6 ? 16 : 4; i-- > 0;) {
+		int low = reverse_part(&name, is_v6), high = is_v6 ? reverse_part(&name, true) : 0;
+
+		if (low < 0 || high < 0)
+			return false;
+		a.b[i] = (uint8_t)(high << 4 | low);
+	}
+	if (strcmp(name, is_v6 ? "ip6.arpa" : "in-addr.arpa") != 0)
+		return false;
+	*ret = a;
+	return true;
 }
 
 int px_dns_frame(const uint8_t *buf, size_t len, struct zw_span *ret_msg)

@@ -15,8 +15,10 @@
 #include "src/policy/host.h"
 
 #define PX_DNS_NAME_WIRE_MAX 255
-#define PX_DNS_QUERY_MAX     4096 /* more in one question is not answered */
-#define PX_DNS_REPLY_MAX     512  /* every reply built here fits */
+#define PX_DNS_QUERY_MAX     4096  /* more in one question is not answered */
+#define PX_DNS_REPLY_MAX     512   /* every reply with an address or none fits */
+#define PX_DNS_RECORDS_MAX   16384 /* one with records, over TCP */
+#define PX_DNS_UDP_MAX	     1232  /* no fragments, DNS flag day 2020 */
 
 enum px_dns_rcode {
 	PX_DNS_NOERROR = 0,
@@ -30,9 +32,14 @@ enum px_dns_rcode {
 
 enum px_dns_type {
 	PX_DNS_A = 1,
+	PX_DNS_PTR = 12,
+	PX_DNS_MX = 15,
+	PX_DNS_TXT = 16,
 	PX_DNS_AAAA = 28,
+	PX_DNS_SRV = 33,
 	PX_DNS_SVCB = 64,
 	PX_DNS_HTTPS = 65,
+	PX_DNS_CAA = 257,
 };
 
 /** A question. */
@@ -42,6 +49,7 @@ struct px_dns_query {
 	bool no_checking;	 /* CD, likewise */
 	bool has_edns;		 /* an OPT record came, one goes back */
 	bool dnssec_ok;		 /* DO, copied */
+	uint16_t udp_max;	 /* bytes that the asker takes by UDP: 512 to PX_DNS_UDP_MAX */
 	uint16_t type;		 /* any number; enum px_dns_type names some */
 	uint16_t qclass;	 /* 1 = IN */
 	enum px_dns_rcode rcode; /* not NOERROR: the question deserves this answer and no other */
@@ -71,6 +79,20 @@ int px_dns_query_parse(const uint8_t *msg, size_t len, struct px_dns_query *ret)
 size_t px_dns_reply_write(const struct px_dns_query *q, enum px_dns_rcode rcode,
 			  const struct pol_addr *addr, uint32_t ttl_s,
 			  uint8_t out[PX_DNS_REPLY_MAX]);
+
+/**
+ * Builds a reply with records of the question's type.
+ *
+ * @records  two bytes of length before the data of each; from another process, and checked here
+ * @size     of @out; what does not fit there is left out altogether and the reply says "truncated"
+ *           (TC), so that the asker comes back by TCP. At least PX_DNS_REPLY_MAX
+ * Returns   bytes written
+ */
+size_t px_dns_records_write(const struct px_dns_query *q, const uint8_t *records, size_t len,
+			    uint32_t ttl_s, uint8_t *out, size_t size);
+
+/** The address that a name of a reverse question (in-addr.arpa, ip6.arpa) stands for, or false. */
+bool px_dns_reverse_addr(const char *name, struct pol_addr *ret);
 
 /**
  * Reads a name at @off, following compression pointers, which must lead backwards.

@@ -226,7 +226,8 @@ static void on_served_msg(struct proxy *p, enum zw_msg_id id, const union zw_msg
 	} else if (id == ZW_ID_px_end) {
 		zev_stop(px->loop);
 	} else if (id == ZW_ID_res_answer) {
-		px_dials_answer(px->dials, &msg->res_answer);
+		if (!px_dns_answered(p->dns, &msg->res_answer))
+			px_dials_answer(px->dials, &msg->res_answer);
 	} else {
 		give_up(p, zw_msg_name(id), ZW_E_DIRECTION);
 	}
@@ -331,8 +332,9 @@ int main(void)
 			return 1;
 		}
 		zw_send(p.px.chan, locked, .how = (uint8_t)how);
-		p.dns = px_dns_new(p.px.loop, p.listeners[PX_DNS_UDP].fd,
-				   p.listeners[PX_DNS_TCP].fd, p.px.fake);
+		p.dns = px_dns_new(p.px.loop, p.px.wheel, p.px.chan, p.px.feed,
+				   p.listeners[PX_DNS_UDP].fd, p.listeners[PX_DNS_TCP].fd,
+				   p.px.fake);
 		listeners_watch(&p, ZEV_READ);
 		zw_send(p.px.chan, px_ready, .unused = 0);
 		if (!zw_chan_is_over(p.px.chan))

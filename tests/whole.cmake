@@ -23,6 +23,7 @@ set_target_properties(stamp bench_start PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CM
 zw_script(agents.claude agents agents/claude.sh)
 zw_script(net.whole net net/whole.sh)
 zw_script(net.dohfilter net net/dohfilter.sh)
+zw_script(net.dns_inside net net/dns_inside.sh)
 zw_script(sandbox.escape sandbox sandbox/escape.sh)
 zw_script(scen.own_sockets scen scen/own_sockets.sh)
 zw_script(sandbox.standins sandbox sandbox/standins.sh)

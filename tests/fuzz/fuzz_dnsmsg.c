@@ -34,6 +34,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_name(data, size, off);
 	if (px_dns_frame(data, size, &msg) > 0)
 		assert(msg.len > 0 && msg.len <= PX_DNS_QUERY_MAX);
+	if (size > 4) {
+		uint8_t big[PX_DNS_RECORDS_MAX];
+		struct px_dns_query any = {.type = PX_DNS_TXT, .has_edns = data[0] & 1};
+		size_t max = data[1] & 1 ? sizeof(big) : PX_DNS_REPLY_MAX;
+
+		assert(px_dns_records_write(&any, data, size, 60, big, max) <= max);
+		struct pol_addr addr;
+		char text[POL_HOST_MAX + 1];
+		zw_span_cpy(text, sizeof(text), zw_span_n(data, size));
+		if (px_dns_reverse_addr(text, &addr))
+			assert(addr.family != POL_FAMILY_NONE);
+	}
 	if (px_dns_query_parse(data, size, &q) < 0)
 		return 0;
 	assert(q.question_len_b <= sizeof(q.question));

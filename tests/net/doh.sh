@@ -48,6 +48,8 @@ check "name and authority" "$one;ca=$ca" 4000 \
 	"nothing.zw.test=no such name" "none.zw.test=no address" \
 	"loop1.zw.test=lookup failed" p-mapped.zw.test=ok,::ffff:10.0.0.1 \
 	good.zw.test=ok,127.0.0.1 "nothing.zw.test=no such name" burst=50
+check "other types" "$one;ca=$ca" 4000 "good.zw.test/15=ok,=10 mail.zw.test.,=20 other.example." \
+	"_sip._tcp.good.zw.test/33=ok,=1 2 5060 sip.zw.test." "web.zw.test/15=no address"
 asked() { grep -c " $1.zw.test. A IN" "$work/one.log"; }
 once=$(asked hop1)
 for name in good nothing; do

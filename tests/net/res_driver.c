@@ -31,6 +31,32 @@ static void record_describe(struct zw_buf *b, unsigned type, const uint8_t *p, s
 		zw_buf_addf(b, "%c", p[at] > 0x20 && p[at] < 0x7f ? p[at] : '_');
 }
 
+static int compare(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+/* Sorted: servers turn them round. */
+static void records_describe(struct zw_buf *out, unsigned type, const uint8_t *p, size_t len)
+{
+	static char texts[64][300];
+	size_t n_texts = 0;
+
+	for (size_t i = 0; i + 2 <= len && n_texts < ZW_N_ELEMENTS(texts);) {
+		size_t n = (size_t)p[i] << 8 | p[i + 1];
+		struct zw_buf b;
+
+		zw_buf_init(&b, 8192);
+		record_describe(&b, type, p + i + 2, n);
+		zw_span_cpy(texts[n_texts++], sizeof(texts[0]), zw_span_n(zw_buf_head(&b), b.len));
+		zw_buf_fini(&b);
+		i += 2 + n;
+	}
+	qsort(texts, n_texts, sizeof(texts[0]), compare);
+	for (size_t i = 0; i < n_texts; i++)
+		zw_buf_addf(out, "%s", texts[i]);
+}
+
 static void describe(const struct zw_msg_res_answer *a, unsigned type, char *out, size_t size)
 {
 	struct zw_buf b;
@@ -50,13 +76,7 @@ static void describe(const struct zw_msg_res_answer *a, unsigned type, char *out
 		for (size_t i = 0; i < a->cnames.len;
 		     i += strnlen(a->cnames.p + i, a->cnames.len - i) + 1)
 			zw_buf_addf(&b, ",+%.*s", (int)(a->cnames.len - i), a->cnames.p + i);
-		const uint8_t *p = (const uint8_t *)a->records.p;
-		for (size_t i = 0; i + 2 <= a->records.len;) {
-			size_t n = (size_t)p[i] << 8 | p[i + 1];
-
-			record_describe(&b, type, p + i + 2, n);
-			i += 2 + n;
-		}
+		records_describe(&b, type, (const uint8_t *)a->records.p, a->records.len);
 	}
 	zw_buf_add(&b, "", 1);
 	zw_strlcpy(out, (char *)zw_buf_head(&b), size);

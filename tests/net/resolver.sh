@@ -33,6 +33,10 @@ check "name and authority" "$dot;ca=$ca" 4000 \
 	"nothing.zw.test=no such name" "none.zw.test=no address" \
 	"loop1.zw.test=lookup failed" p-mapped.zw.test=ok,::ffff:10.0.0.1 \
 	good.zw.test=ok,127.0.0.1 "nothing.zw.test=no such name"
+check "other types, taken apart and put together" "$dot;ca=$ca" 4000 \
+	"good.zw.test/15=ok,=10 mail.zw.test.,=20 other.example." "alias.zw.test/15=ok,+good.zw.test,=10 mail.zw.test.,=20 other.example." \
+	"_sip._tcp.good.zw.test/33=ok,=1 2 5060 sip.zw.test." "good.zw.test/16=ok,=_v=spf1_-all_second" \
+	"good.zw.test/257=ok,=__issueca.test" "web.zw.test/15=no address" "nothing.zw.test/16=no such name"
 # Answers are kept, negative ones too: each was asked for twice and reached the server as often as
 # a name asked for once.
 asked() { grep -c " $1.zw.test. A IN" "$work/one.log"; }

@@ -64,6 +64,13 @@ make_zone() {
 		denied A 127.0.0.1
 		asked A 127.0.0.1
 		none TXT "no address here"
+		good MX 10 Mail.zw.test.
+		good MX 20 other.example.
+		good TXT "v=spf1 -all" "second"
+		good CAA 0 issue "ca.test"
+		_sip._tcp.good SRV 1 2 5060 sip.zw.test.
+		_dmarc.good TXT "v=DMARC1"
+		denied TXT "secret"
 		alias CNAME good
 		hop1 CNAME hop2
 		hop2 CNAME hop3
@@ -95,6 +102,7 @@ make_zone() {
 	i=0
 	while [ $i -lt 60 ]; do
 		echo "n$i A 127.0.0.1"
+		echo "large TXT \"record $i $(printf '%080d' 0)\""
 		i=$((i + 1))
 	done >>"$work/zone"
 }
