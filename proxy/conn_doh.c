@@ -65,8 +65,9 @@ static void on_question(void *arg, const struct px_dns_query *q, struct px_doh_a
 		ret->is_filtered = true;
 		ret->why = d.reason[0] != '\0' ? d.reason : "denied";
 	} else {
-		px_dns_decide(c->px->fake, q, &a);
-		ret->rcode = a.rcode;
+		px_dns_decide(c->px->fake, feed_policy(c->px->feed), q, &a);
+		/* What has to be looked up outside is not answered this way. */
+		ret->rcode = a.must_ask ? PX_DNS_REFUSED : a.rcode;
 		ret->has_addr = a.has_addr;
 		ret->addr = a.addr;
 		ret->ttl_s = a.ttl_s;

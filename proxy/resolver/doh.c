@@ -22,7 +22,7 @@
 #define CONNECT_MS	3000 /* TCP and TLS together */
 #define IDLE_MS		30000
 #define USER_TIMEOUT_MS 4000  /* sent data that nobody acknowledges */
-#define QUESTIONS_MAX	512   /* open at once */
+#define QUESTIONS_MAX	2048  /* open at once, twice the lookups */
 #define TRIES_MAX	2     /* a connection that a server has just closed is no failure of it */
 #define BODY_MAX	65535 /* a DNS message */
 #define FIELDS_MAX	64    /* of one answer's head */

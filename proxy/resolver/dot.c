@@ -15,8 +15,8 @@
 #define IDLE_TIMEOUT_MS 10000
 #define BACKOFF_S	1 /* the library's own is an hour */
 #define CONNECT_RETRIES 2
-#define OUTSTANDING_MAX 200
-#define PADDING_B	128 /* RFC 8467 */
+#define OUTSTANDING_MAX 2048 /* twice the lookups that may be open */
+#define PADDING_B	128  /* RFC 8467 */
 #define WARM_UP_MS	300
 
 struct res_server {

@@ -14,6 +14,8 @@
 #define CACHE_MAX   4096
 #define OPEN_MAX    1024 /* names being looked up */
 #define WAITING_MAX 4096 /* queries that wait for one name */
+/* Of them below one domain: the servers of a dead one must not hold up the names of all others. */
+#define OPEN_DOMAIN_MAX 48
 
 /* A server that has not answered after this gets company by the next one. */
 #define HEDGE_MS 800
@@ -43,8 +45,16 @@ struct attempt {
 	} halves[N_HALVES];
 };
 
+/* A domain with lookups that are open. */
+struct domain {
+	struct zw_map_node node;
+	unsigned n;
+	char name[RES_NAME_MAX + 1];
+};
+
 struct lookup {
 	struct zw_map_node node;
+	struct domain *domain;
 	LIST_ENTRY(lookup) open;
 	struct res_lookups *all;
 	enum res_type type;
@@ -73,12 +83,67 @@ struct res_lookups {
 	void (*on_answer)(void *arg, uint64_t query, const struct res_result *result,
 			  const char *detail);
 	void *arg;
-	struct zw_map by_name;
+	struct zw_map by_name, domains;
 	LIST_HEAD(, lookup) open;
 	struct res_cache *cache;
 };
 
 static void step(struct lookup *l);
+
+/* The last two labels of a name, or three where the second is as short as those of registries are
+ * (co.uk). */
+static const char *domain_of(const char *name)
+{
+	const char *at = name + strlen(name);
+	unsigned n_labels = 0;
+
+	while (at > name) {
+		const char *end = at;
+
+		while (at > name && at[-1] != '.')
+			at--;
+		if (++n_labels >= 3 || (n_labels == 2 && end - at > 3) || at == name)
+			return at;
+		at--;
+	}
+	return name;
+}
+
+static struct domain *domain_find(struct res_lookups *all, const char *name)
+{
+	const char *key = domain_of(name);
+	struct zw_map_node *n = zw_map_find(&all->domains, key, strlen(key));
+
+	return n != NULL ? zw_map_entry(n, struct domain, node) : NULL;
+}
+
+static struct domain *domain_enter(struct res_lookups *all, const char *name)
+{
+	struct domain *d = domain_find(all, name);
+
+	if (d == NULL) {
+		d = zw_xnew(struct domain);
+		zw_strlcpy(d->name, domain_of(name), sizeof(d->name));
+		zw_map_add(&all->domains, &d->node, d->name, strlen(d->name));
+	}
+	d->n++;
+	return d;
+}
+
+static void domain_leave(struct res_lookups *all, struct domain *d)
+{
+	if (--d->n > 0)
+		return;
+	zw_map_remove(&all->domains, &d->node);
+	free(d);
+}
+
+static bool domain_is_full(struct res_lookups *all, const char *name)
+{
+	const struct domain *d = domain_find(all, name);
+
+	return d != NULL && d->n >= OPEN_DOMAIN_MAX;
+}
 
 static void attempt_detach(struct attempt *a)
 {
@@ -111,6 +176,7 @@ static void lookup_close(struct lookup *l)
 	zev_timer_stop(l->step);
 	zev_timer_stop(l->other_family);
 	zw_map_remove(&l->all->by_name, &l->node);
+	domain_leave(l->all, l->domain);
 	LIST_REMOVE(l, open);
 	zev_defer(l->all->loop, on_lookup_dead, l);
 }
@@ -318,6 +384,7 @@ struct res_lookups *res_lookups_new(struct zev_loop *loop, const struct res_sour
 	l->on_answer = on_answer;
 	l->arg = arg;
 	zw_map_init(&l->by_name);
+	zw_map_init(&l->domains);
 	LIST_INIT(&l->open);
 	l->cache = res_cache_new(CACHE_MAX);
 	return l;
@@ -333,6 +400,7 @@ void res_lookups_free(struct res_lookups *l)
 		lookup_close(one);
 	res_cache_free(l->cache);
 	zw_map_fini(&l->by_name);
+	zw_map_fini(&l->domains);
 	free(l);
 }
 
@@ -388,6 +456,7 @@ static struct lookup *lookup_new(struct res_lookups *all, const char *name, enum
 	l->deadline = zev_timer_new(all->loop, on_deadline, l);
 	l->step = zev_timer_new(all->loop, on_step, l);
 	l->other_family = zev_timer_new(all->loop, on_other_family, l);
+	l->domain = domain_enter(all, name);
 	size_t key_len = res_key_write(name, type, l->key);
 	zw_map_add(&all->by_name, &l->node, l->key, key_len);
 	LIST_INSERT_HEAD(&all->open, l, open);
@@ -423,6 +492,8 @@ void res_lookup_start(struct res_lookups *all, uint64_t query, const char *name,
 			wait_add(l, query);
 		} else if (l != NULL || all->by_name.n >= OPEN_MAX) {
 			refuse(all, query, "too many lookups at once");
+		} else if (domain_is_full(all, name)) {
+			refuse(all, query, "too many lookups at once below one domain");
 		} else {
 			l = lookup_new(all, name, type, zone);
 			wait_add(l, query);

@@ -41,7 +41,7 @@ static enum pol_verdict verdict(const struct policy *p, const char *host, uint16
 	return decide(p, host, port).verdict;
 }
 
-static void test_pattern__Z061_subdomains_and_look_alikes(void **state)
+static void test_Z061_pattern__subdomains_and_look_alikes(void **state)
 {
 	struct policy *p = pol_new();
 
@@ -58,7 +58,7 @@ static void test_pattern__Z061_subdomains_and_look_alikes(void **state)
 	pol_free(p);
 }
 
-static void test_pattern__Z065_bad_ones_say_what_to_write(void **state)
+static void test_Z065_pattern__bad_ones_say_what_to_write(void **state)
 {
 	static const struct {
 		const char *pattern, *why;
@@ -132,7 +132,7 @@ static void test_pattern__too_long(void **state)
 	assert_int_equal(pol_rule_check(&r, NULL), ZW_E_TOOBIG);
 }
 
-static void test_port__Z066_none_is_80_and_443_for_an_allow(void **state)
+static void test_Z066_port__none_is_80_and_443_for_an_allow(void **state)
 {
 	struct policy *p = pol_new();
 
@@ -339,7 +339,7 @@ static struct pol_decision resolved(const struct policy *p, const char *host, co
 	return d;
 }
 
-static void test_resolved__Z044_private_answer_of_an_allowed_name(void **state)
+static void test_Z044_resolved__private_answer_of_an_allowed_name(void **state)
 {
 	static const char *const refused[] = {
 		"10.0.0.1",	   "100.64.0.1",      "169.254.169.254", "64:ff9b::a00:1",
@@ -423,7 +423,7 @@ static double seconds(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static void test_many__Z065_100000_rules(void **state)
+static void test_Z065_many__100000_rules(void **state)
 {
 	enum { N = 100000, LOOKUPS = 20000 };
 	struct policy *p = pol_new();
@@ -460,10 +460,10 @@ static void test_many__Z065_100000_rules(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pattern__Z061_subdomains_and_look_alikes),
-		cmocka_unit_test(test_pattern__Z065_bad_ones_say_what_to_write),
+		cmocka_unit_test(test_Z061_pattern__subdomains_and_look_alikes),
+		cmocka_unit_test(test_Z065_pattern__bad_ones_say_what_to_write),
 		cmocka_unit_test(test_pattern__too_long),
-		cmocka_unit_test(test_port__Z066_none_is_80_and_443_for_an_allow),
+		cmocka_unit_test(test_Z066_port__none_is_80_and_443_for_an_allow),
 		cmocka_unit_test(test_order__a_deny_of_any_layer_wins),
 		cmocka_unit_test(test_layer__managed_and_project_cannot_allow),
 		cmocka_unit_test(test_mode__unknown_site),
@@ -471,10 +471,10 @@ int main(void)
 		cmocka_unit_test(test_address__by_address_rules_alone),
 		cmocka_unit_test(test_address__deny_through_a_wrapper),
 		cmocka_unit_test(test_localhost__is_a_loopback_address),
-		cmocka_unit_test(test_resolved__Z044_private_answer_of_an_allowed_name),
+		cmocka_unit_test(test_Z044_resolved__private_answer_of_an_allowed_name),
 		cmocka_unit_test(test_resolved__allow_private),
 		cmocka_unit_test(test_remove__by_number),
-		cmocka_unit_test(test_many__Z065_100000_rules),
+		cmocka_unit_test(test_Z065_many__100000_rules),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -70,7 +70,7 @@ static void allow(const char *pattern)
 
 /* What leaves is of a name that is allowed, and of a type that is known; a question or a denial is
  * no allow. */
-static void test_dns__Z071_few_types_of_allowed_names_are_asked(void **state)
+static void test_Z071_dns__few_types_of_allowed_names_are_asked(void **state)
 {
 	static const uint16_t types[] = {TYPE_TXT, TYPE_MX, TYPE_SRV, 257};
 	static const uint16_t never[] = {TYPE_NS, TYPE_ANY, 10, 6, 35, 43, 48, 99, 251, 252, 65535};
@@ -238,7 +238,7 @@ int main(void)
 						policy_drop),
 		cmocka_unit_test_setup_teardown(test_dns__other_types_say_nothing, policy_make,
 						policy_drop),
-		cmocka_unit_test_setup_teardown(test_dns__Z071_few_types_of_allowed_names_are_asked,
+		cmocka_unit_test_setup_teardown(test_Z071_dns__few_types_of_allowed_names_are_asked,
 						policy_make, policy_drop),
 		cmocka_unit_test_setup_teardown(test_dns__reverse_questions, policy_make,
 						policy_drop),

@@ -55,7 +55,8 @@ static int ask(void *server, const char *name, enum res_type type,
 	       void (*on_reply)(void *arg, const struct res_reply *reply), void *arg)
 {
 	struct server *s = server;
-	int ms = type == RES_TYPE_A ? s->a_ms : s->aaaa_ms;
+	bool is_dead = strstr(name, ".dead.") != NULL;
+	int ms = is_dead ? -1 : type == RES_TYPE_A ? s->a_ms : s->aaaa_ms;
 
 	s->n_asked++;
 	if (ms == -2)
@@ -242,7 +243,7 @@ static void test_lookup__bounds(void **state)
 	for (int i = 0; i < 2000; i++) {
 		char name[32];
 
-		snprintf(name, sizeof(name), "n%d.example", i);
+		snprintf(name, sizeof(name), "n.example%d.test", i);
 		res_lookup_start(l, 10, name, RES_TYPE_ADDR);
 	}
 	assert_int_equal(res_lookups_n_open(l), 1024);
@@ -252,6 +253,72 @@ static void test_lookup__bounds(void **state)
 	l = make(NULL, 0, 1000);
 	res_lookup_start(l, 1, "a.example", RES_TYPE_ADDR);
 	assert_int_equal(last_status, ZW_RES_STATUS_FAILED);
+	finish(l);
+}
+
+/* Two thousand names of a domain whose servers are dead, and some of others beside them. */
+static void test_Z079_lookup__a_dead_domain_does_not_take_all(void **state)
+{
+	struct server s[1] = {{.a_ms = 1, .aaaa_ms = 1}};
+	struct res_lookups *l = make(s, 1, 60000);
+	char name[64];
+
+	(void)state;
+	for (int i = 0; i < 2000; i++) {
+		snprintf(name, sizeof(name), "n%d.dead.test", i);
+		res_lookup_start(l, 1, name, RES_TYPE_ADDR);
+	}
+	assert_int_equal(res_lookups_n_open(l), 48);
+	assert_int_equal(n_answers, 2000 - 48);
+	assert_int_equal(last_status, ZW_RES_STATUS_FAILED);
+	for (int i = 0; i < 200; i++) {
+		snprintf(name, sizeof(name), "www.site%d.test", i);
+		res_lookup_start(l, 2, name, RES_TYPE_ADDR);
+	}
+	for (int i = 0; i < 100 && n_answers < 2000 - 48 + 200; i++)
+		run(50);
+	assert_int_equal(n_answers, 2000 - 48 + 200);
+	assert_int_equal(last_status, ZW_RES_STATUS_OK);
+	finish(l);
+}
+
+/* A zone's names are asked of its servers alone, the longest zone first. */
+static void test_zone__has_its_own_servers(void **state)
+{
+	struct server s[4] = {{.a_ms = 1, .aaaa_ms = 1},
+			      {.a_ms = 1, .aaaa_ms = 1},
+			      {.a_ms = 1, .aaaa_ms = 1},
+			      {.a_ms = -2, .aaaa_ms = -2}};
+	static const char *const zones[4] = {"", "corp.test", "eu.corp.test", "gone.corp.test"};
+	static const char *const names[] = {"a.test", "xcorp.test", "corp.test", "a.corp.test",
+					    "a.eu.corp.test"};
+	static const unsigned of[] = {0, 0, 1, 1, 2};
+	struct res_source sources[4];
+
+	(void)state;
+	finish(make(s, 1, 1000));
+	loop = zev_loop_new();
+	stopper = zev_timer_new(loop, on_stop, NULL);
+	for (size_t i = 0; i < 4; i++) {
+		s[i].loop = loop;
+		sources[i] = (struct res_source){
+			.text = "s", .zone = zones[i], .server = &s[i], .ask = ask};
+	}
+	struct res_lookups *l = res_lookups_new(loop, sources, 4, 3000, on_answer, NULL);
+	for (size_t i = 0; i < ZW_N_ELEMENTS(names); i++) {
+		unsigned before = s[of[i]].n_asked;
+
+		res_lookup_start(l, i, names[i], RES_TYPE_ADDR);
+		assert_int_equal(s[of[i]].n_asked, before + 2);
+	}
+	unsigned n = s[0].n_asked + s[1].n_asked + s[2].n_asked;
+	assert_int_equal(n, 2 * ZW_N_ELEMENTS(names));
+	n_answers = 0;
+	res_lookup_start(l, 9, "x.gone.corp.test", RES_TYPE_ADDR);
+	for (int i = 0; i < 100 && n_answers < 6; i++)
+		run(50);
+	assert_int_equal(last_status, ZW_RES_STATUS_FAILED);
+	assert_int_equal(s[0].n_asked + s[1].n_asked + s[2].n_asked, n);
 	finish(l);
 }
 
@@ -265,6 +332,8 @@ int main(void)
 		cmocka_unit_test(test_lookup__no_such_name_is_an_answer),
 		cmocka_unit_test(test_lookup__fails_and_times_out),
 		cmocka_unit_test(test_lookup__bounds),
+		cmocka_unit_test(test_Z079_lookup__a_dead_domain_does_not_take_all),
+		cmocka_unit_test(test_zone__has_its_own_servers),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
