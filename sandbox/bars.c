@@ -24,7 +24,7 @@ struct sb_bar_held {
 	int folder_fd; /* in which it stands; O_PATH */
 	int fd;	       /* itself, with a shared lock that says it is in use */
 	char *name;
-	bool is_dir;
+	bool is_dir, is_way;
 	off_t size;
 };
 
@@ -67,11 +67,16 @@ static int open_held(struct sb_bar_held *h)
 	return h->fd < 0 ? -errno : 0;
 }
 
+static void mark(const struct sb_bar_held *h)
+{
+	const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = MARK_S}};
+
+	futimens(h->fd, times);
+}
+
 /** Made by us or found; in both cases locked against removal by another session. */
 static int hold(struct sb_bar_held *h, const char *content)
 {
-	const struct timespec mark[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = MARK_S}};
-
 	for (int i = 0; i < TRIES; i++) {
 		int made = create(h, content);
 		struct stat st;
@@ -81,7 +86,7 @@ static int hold(struct sb_bar_held *h, const char *content)
 		if (open_held(h) < 0)
 			continue;
 		if (made == 0)
-			futimens(h->fd, mark);
+			mark(h);
 		/* The other one may be about to remove it. */
 		if (flock(h->fd, LOCK_SH | LOCK_NB) == 0 && is_in_place(h) &&
 		    fstat(h->fd, &st) == 0) {
@@ -99,7 +104,8 @@ static int hold_path(const struct sb_bar *bar, struct sb_bar_held *ret)
 	const char *slash = strrchr(bar->path, '/');
 	zw_autofree char *folder = zw_xasprintf("%.*s", (int)(slash - bar->path), bar->path);
 
-	*ret = (struct sb_bar_held){.fd = -1, .is_dir = bar->content == NULL};
+	*ret = (struct sb_bar_held){
+		.fd = -1, .is_dir = bar->content == NULL, .is_way = bar->is_way};
 	ret->folder_fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	ret->name = zw_xstrdup(slash + 1);
 	int r = ret->folder_fd < 0 ? -errno : hold(ret, bar->content);
@@ -119,6 +125,11 @@ int sb_bars_make(const struct sb_layout *l, struct sb_bars *ret)
 			sb_bars_fini(ret);
 			return r;
 		}
+	}
+	/* What was made in them has changed their time. */
+	for (size_t i = 0; i < ret->n; i++) {
+		if (ret->held[i].is_way)
+			mark(&ret->held[i]);
 	}
 	return 0;
 }

@@ -172,16 +172,29 @@ size_t sb_layout_fresh_around(const struct sb_layout *l, const char *path)
 	return around && around->kind == SB_PLACE_FRESH ? strlen(around->path) : 0;
 }
 
-void sb_layout_bar(struct sb_layout *l, const char *path, const char *content)
+static bool add_bar(struct sb_layout *l, const char *path, const char *content, bool is_way)
 {
 	for (size_t i = 0; i < l->n_bars; i++) {
 		if (strcmp(l->bars[i].path, path) == 0)
-			return;
+			return false;
 	}
 	l->bars = zw_xrealloc(l->bars, l->n_bars + 1, sizeof(*l->bars));
 	l->bars[l->n_bars++] = (struct sb_bar){.path = zw_xstrdup(path),
-					       .content = content ? zw_xstrdup(content) : NULL};
-	sb_layout_add(l, path, content ? SB_PLACE_READ_ONLY : SB_PLACE_HIDDEN, content == NULL);
+					       .content = content ? zw_xstrdup(content) : NULL,
+					       .is_way = is_way};
+	return true;
+}
+
+void sb_layout_way(struct sb_layout *l, const char *path)
+{
+	if (add_bar(l, path, NULL, true))
+		sb_layout_add(l, path, SB_PLACE_WRITABLE, true);
+}
+
+void sb_layout_bar(struct sb_layout *l, const char *path, const char *content)
+{
+	if (add_bar(l, path, content, false))
+		sb_layout_add(l, path, SB_PLACE_READ_ONLY, content == NULL);
 }
 
 size_t sb_layout_n_empty(const struct sb_layout *l)

@@ -30,6 +30,7 @@ struct sb_bar {
 	const char *path;
 	const char *
 		content; /* of an empty file's kind: what means the same as no file; NULL = folder */
+	bool is_way;	 /* only a folder on the way to one, writable; of a layout */
 };
 
 /** A file that looks like this inside, whatever lies there outside. */
@@ -126,6 +127,9 @@ bool sb_layout_is_writable(const struct sb_layout *l, const char *path);
 /** Length of the private folder's path in which @path (canonical) lies with nothing of the host's
  * between; 0 = none. @l is ordered. */
 size_t sb_layout_fresh_around(const struct sb_layout *l, const char *path);
+
+/** Notes a folder on the way to a bar that is missing as well; as sb_layout_bar(). */
+void sb_layout_way(struct sb_layout *l, const char *path);
 
 /** Notes that @path is to be barred; texts are copied. The place is added too: @l must be ordered
  * again. */

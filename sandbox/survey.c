@@ -119,49 +119,72 @@ static int survey_places(const struct sb_plan *p, struct sb_layout *l, struct sb
 
 /* -- what is not there, and must not come ------------------------------------------------------- */
 
-/** Splits @path at its first component that is missing. Returns the real path up to it and with it,
- * or NULL when nothing is missing. @ret_is_last: nothing comes behind it */
-static char *first_missing(const char *path, bool *ret_is_last)
+/** @path with its links followed as far as it exists, and where in it the first part that is missing
+ * begins (at its slash); NULL when nothing is missing, or the way there is no folder. */
+static char *first_missing(const char *path, size_t *ret_at)
 {
-	zw_autofree char *rest = zw_xstrdup(path);
-	zw_autofree char *name = NULL;
+	zw_autofree char *there = zw_xstrdup(path);
 
-	*ret_is_last = true;
 	for (;;) {
-		zw_autofree char *real = realpath(rest, NULL);
+		zw_autofree char *real = realpath(there, NULL);
+		size_t len = strlen(there);
 
-		if (real)
-			return name ? zw_xasprintf("%s/%s", strcmp(real, "/") == 0 ? "" : real,
-						   name)
-				    : NULL;
-		char *slash = strrchr(rest, '/');
-
-		if (errno != ENOENT || !slash || slash == rest)
+		if (real && path[len] == '\0')
 			return NULL;
-		*ret_is_last = !name;
-		free(name);
-		name = zw_xstrdup(slash + 1);
+		if (real) {
+			*ret_at = strcmp(real, "/") == 0 ? 0 : strlen(real);
+			return zw_xasprintf("%.*s%s", (int)*ret_at, real, path + len);
+		}
+		char *slash = strrchr(there, '/');
+		if (errno != ENOENT || !slash || slash == there)
+			return NULL;
 		*slash = '\0';
 	}
 }
 
-/** A folder stands for a folder and for what would lie in it. */
-static void survey_bar(struct sb_layout *l, const struct sb_bar *b)
+static bool is_left(const char *path)
 {
-	bool is_last;
-	zw_autofree char *path = first_missing(b->path, &is_last);
 	struct stat st;
 
-	if (!path && lstat(b->path, &st) == 0 && sb_bar_is_left(&st)) {
+	return lstat(path, &st) == 0 && sb_bar_is_left(&st);
+}
+
+static char *parent_of(const char *path)
+{
+	return zw_xasprintf("%.*s", (int)(strrchr(path, '/') - path), path);
+}
+
+/** The folders before @path that were made for it, now (from @at on) or by a session before. */
+static void survey_ways(struct sb_layout *l, const char *path, size_t at)
+{
+	zw_autofree char *parent = parent_of(path);
+
+	if (strlen(parent) <= 1 || (strlen(parent) <= at && !is_left(parent)))
+		return;
+	survey_ways(l, parent, at);
+	sb_layout_way(l, parent);
+}
+
+/** Folders on the way to it are made as well, so that others may be made beside it. */
+static void survey_bar(struct sb_layout *l, const struct sb_bar *b)
+{
+	size_t at = 0;
+	zw_autofree char *path = first_missing(b->path, &at);
+	struct stat st;
+
+	if (!path && is_left(b->path)) {
 		path = realpath(b->path, NULL);
-		is_last = true;
+		at = path ? strlen(path) : 0;
 	}
 	/* A dangling link at its end: what it leads to is missing, not the name. */
 	if (!path || (lstat(path, &st) == 0 && !sb_bar_is_left(&st)))
 		return;
-	zw_autofree char *folder = zw_xasprintf("%.*s", (int)(strrchr(path, '/') - path), path);
-	if (sb_layout_is_writable(l, folder) && access(folder, W_OK | X_OK) == 0)
-		sb_layout_bar(l, path, is_last ? b->content : NULL);
+	zw_autofree char *folder =
+		path[at] == '\0' ? parent_of(path) : zw_xasprintf("%.*s", (int)at, path);
+	if (!sb_layout_is_writable(l, folder) || access(folder, W_OK | X_OK) < 0)
+		return;
+	survey_ways(l, path, path[at] == '\0' ? strlen(folder) : at);
+	sb_layout_bar(l, path, b->content);
 }
 
 static void survey_bars(const struct sb_plan *p, struct sb_layout *l)

@@ -67,6 +67,16 @@ int zw_read_file(const char *path, size_t max, char **ret, size_t *ret_len)
 	return zw_read_fd(fd, max, ret, ret_len);
 }
 
+int zw_read_regular(const char *path, size_t max, char **ret, size_t *ret_len)
+{
+	zw_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	return S_ISREG(st.st_mode) ? zw_read_fd(fd, max, ret, ret_len) : -EINVAL;
+}
+
 int zw_mkdirs(const char *path, mode_t mode)
 {
 	zw_autofree char *copy = zw_xstrdup(path);

@@ -16,6 +16,9 @@ int zw_write_all(int fd, const void *p, size_t len);
  */
 int zw_read_fd(int fd, size_t max, char **ret, size_t *ret_len);
 int zw_read_file(const char *path, size_t max, char **ret, size_t *ret_len);
+/** As zw_read_file() for a path that somebody else may have made: -EINVAL when it is no regular file;
+ * never waits for a writer. */
+int zw_read_regular(const char *path, size_t max, char **ret, size_t *ret_len);
 
 /** mkdir -p with @mode for each folder made. 0 or -errno. */
 int zw_mkdirs(const char *path, mode_t mode);

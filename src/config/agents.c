@@ -47,6 +47,7 @@ static void paths_add(struct cfg_paths *paths, const struct cfg_places *places,
 {
 	const char *text = v->type == CFG_JSON_STRING ? v->str : cfg_json_text(v, "path", "");
 	const struct cfg_json *file = cfg_json_get(v, "file");
+	const struct cfg_json *bar = cfg_json_get(v, "bar");
 	const char *initial = cfg_json_text(v, "initial", NULL);
 	char *path = NULL;
 	int code = cfg_path_expand(places, "/", text, &path);
@@ -56,6 +57,7 @@ static void paths_add(struct cfg_paths *paths, const struct cfg_places *places,
 	paths->list[paths->n++] = (struct cfg_path){
 		.path = path,
 		.is_file = file != NULL && file->boolean,
+		.bar = bar != NULL && bar->boolean,
 		.initial = initial != NULL ? zw_xstrdup(initial) : NULL,
 		.why = zw_xstrdup(cfg_json_text(v, "why", "")),
 	};
@@ -114,6 +116,7 @@ static void agent_read(struct cfg_agent *a, const struct cfg_places *places,
 	const struct cfg_json *pass = cfg_json_get(object, "pass");
 
 	paths_read(&a->writable, places, object, "writable");
+	paths_read(&a->guarded, places, object, "guarded");
 	paths_read(&a->private_, places, object, "private");
 	sites_read(a, object);
 	for (const struct cfg_json *v = env != NULL ? env->child : NULL; v != NULL; v = v->next)
@@ -178,6 +181,7 @@ void cfg_agent_free(struct cfg_agent *a)
 	}
 	free(a->sites);
 	cfg_paths_fini(&a->writable);
+	cfg_paths_fini(&a->guarded);
 	cfg_paths_fini(&a->private_);
 	texts_free(a->env);
 	texts_free(a->pass);

@@ -13,8 +13,9 @@
 struct cfg_path {
 	char *path;
 	bool is_file; /* a single file, else a folder */
-	bool bar; /* protected: when it is missing, it may not be made; with @initial for a file */
-	char *initial; /* content to make it with when it is missing; NULL = make it empty */
+	bool bar; /* guarded: when it is missing, it may not be made */
+	char *initial; /* content to make it with when it is missing; NULL = make it empty, and as what
+	                  bars the way: a folder */
 	char *why;     /* hidden: the reason, for the user; else "" */
 };
 
@@ -35,6 +36,7 @@ struct cfg_agent {
 	char *title;		   /* "Claude Code" */
 	char *command;		   /* what to look for in PATH */
 	struct cfg_paths writable; /* its own folders and files, writable, kept */
+	struct cfg_paths guarded;  /* read-only in them; protect.h has all of those */
 	struct cfg_paths private_; /* empty and writable inside, gone afterwards (tmpfs) */
 	struct cfg_site *sites;
 	size_t n_sites;

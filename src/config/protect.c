@@ -17,6 +17,8 @@
 #define GIT_FILE_MAX   4096 /* bytes of .git, commondir, gitdir */
 #define GIT_CONFIG_MAX (256 * 1024)
 #define MODULES_MAX    256
+#define MODULES_DEPTH  8 /* a submodule's name may have slashes, and it may have submodules itself */
+#define INCLUDES_MAX   32
 
 /** What one call works with. */
 struct search {
@@ -89,7 +91,7 @@ static void guard_list(struct search *s, const char *list, const char *folder, c
 		if (only_in != NULL && !cfg_path_within(path, only_in))
 			continue;
 		bool is_file = json_true(v, "file");
-		guard(s, zw_steal(&path), is_file, is_file ? cfg_json_text(v, "initial", "") : NULL,
+		guard(s, zw_steal(&path), is_file, cfg_json_text(v, "initial", NULL),
 		      json_true(v, "bar"), cfg_json_text(v, "why", ""));
 	}
 }
@@ -111,7 +113,7 @@ static char *line_of(const char *folder, const char *name, const char *start)
 	zw_autofree char *text = NULL;
 	size_t len;
 
-	if (zw_read_file(path, GIT_FILE_MAX, &text, &len) < 0 || strlen(text) != len ||
+	if (zw_read_regular(path, GIT_FILE_MAX, &text, &len) < 0 || strlen(text) != len ||
 	    !zw_starts_with(text, start))
 		return NULL;
 	return zw_xasprintf("%.*s", (int)strcspn(text + strlen(start), "\r\n"),
@@ -143,12 +145,21 @@ static char *trim(const char *from, const char *end)
 	return end > from ? zw_xasprintf("%.*s", (int)(end - from), from) : NULL;
 }
 
-/* Value of @key in section @section of a git config file, the last one as git does. */
-static char *git_value(const char *text, size_t len, const char *section, const char *key)
+/* Whether a line is the head of @section; [section "name"] counts too when @with_names. */
+static bool is_head(const char *p, size_t n, const char *section, bool with_names)
 {
-	size_t section_len = strlen(section), key_len = strlen(key);
+	size_t len = strlen(section);
+
+	return n >= len + 2 && strncasecmp(p + 1, section, len) == 0 &&
+	       (p[len + 1] == ']' || (with_names && strchr(" \t\"", p[len + 1]) != NULL));
+}
+
+/* Calls @on_value for each value of @key in section @section of a git config file. */
+static void git_values(const char *text, size_t len, const char *section, bool with_names,
+		       const char *key, void (*on_value)(void *arg, char *take), void *arg)
+{
+	size_t key_len = strlen(key);
 	bool is_in = false;
-	char *value = NULL;
 
 	for (const char *p = text, *end = text + len; p < end;) {
 		const char *stop = memchr(p, '\n', (size_t)(end - p));
@@ -158,18 +169,31 @@ static char *git_value(const char *text, size_t len, const char *section, const 
 			p++;
 		size_t n = (size_t)(line_end - p);
 		if (n > 0 && *p == '[') {
-			is_in = n >= section_len + 2 &&
-				strncasecmp(p + 1, section, section_len) == 0 &&
-				p[section_len + 1] == ']';
+			is_in = is_head(p, n, section, with_names);
 		} else if (is_in && n > key_len && strncasecmp(p, key, key_len) == 0 &&
 			   strchr(" \t=", p[key_len]) != NULL) {
 			const char *equals = memchr(p, '=', n);
 
-			free(value);
-			value = equals != NULL ? trim(equals + 1, line_end) : NULL;
+			on_value(arg, equals != NULL ? trim(equals + 1, line_end) : NULL);
 		}
 		p = line_end + 1;
 	}
+}
+
+static void keep_last(void *arg, char *take)
+{
+	char **value = arg;
+
+	free(*value);
+	*value = take;
+}
+
+/* Value of @key in section @section, the last one as git does. */
+static char *git_value(const char *text, size_t len, const char *section, const char *key)
+{
+	char *value = NULL;
+
+	git_values(text, len, section, false, key, keep_last, &value);
 	return value;
 }
 
@@ -183,7 +207,7 @@ static char *git_config(const char *git_dir, size_t *ret_len)
 	zw_autofree char *path = zw_xasprintf("%s/config", git_dir);
 	char *text = NULL;
 
-	return zw_read_file(path, GIT_CONFIG_MAX, &text, ret_len) < 0 ? NULL : text;
+	return zw_read_regular(path, GIT_CONFIG_MAX, &text, ret_len) < 0 ? NULL : text;
 }
 
 /* Hooks that are kept elsewhere, as with husky. Relative ones start from the work tree. */
@@ -198,30 +222,110 @@ static void guard_hooks_path(struct search *s, const char *git_dir, const char *
 		guard(s, path, false, NULL, true, "programs that git runs (core.hooksPath)");
 }
 
+struct includes {
+	struct search *s;
+	const char *git_dir;
+	size_t n;
+};
+
+static void on_include(void *arg, char *take)
+{
+	struct includes *i = arg;
+	zw_autofree char *told = take;
+	char *path = NULL;
+
+	if (told != NULL && i->n++ < INCLUDES_MAX &&
+	    cfg_path_expand(i->s->places, i->git_dir, told, &path) == 0)
+		guard(i->s, path, true, "", true, "read by git as its config (include.path)");
+}
+
+/* Config that lies elsewhere, perhaps in the work tree. Relative paths start from the config's. */
+static void guard_includes(struct search *s, const char *git_dir)
+{
+	struct includes i = {s, git_dir, 0};
+	size_t len;
+	zw_autofree char *text = git_config(git_dir, &len);
+
+	if (text == NULL)
+		return;
+	git_values(text, len, "include", false, "path", on_include, &i);
+	git_values(text, len, "includeIf", true, "path", on_include, &i);
+}
+
 static void guard_git(struct search *s, const char *git_dir, const char *work_tree)
 {
 	guard_list(s, "git", git_dir, NULL);
 	guard_hooks_path(s, git_dir, work_tree);
+	guard_includes(s, git_dir);
 }
 
-/* Repositories of submodules, which lie in that of the project. */
-static void guard_modules(struct search *s, const char *git_dir, const char *work_tree)
+/* Calls @on_folder for the folders in @folder until *n is MODULES_MAX. */
+static void each_folder(struct search *s, const char *folder, size_t *n, int depth,
+			void (*on_folder)(struct search *s, const char *path, size_t *n, int depth))
 {
-	zw_autofree char *folder = zw_xasprintf("%s/modules", git_dir);
 	DIR *dir = opendir(folder);
-	size_t n = 0;
 
 	if (dir == NULL)
 		return;
-	for (struct dirent *e; n < MODULES_MAX && (e = readdir(dir)) != NULL;) {
-		zw_autofree char *module = zw_xasprintf("%s/%s", folder, e->d_name);
+	for (struct dirent *e; *n < MODULES_MAX && (e = readdir(dir)) != NULL;) {
+		zw_autofree char *path = zw_xasprintf("%s/%s", folder, e->d_name);
 
-		if (e->d_name[0] == '.' || !is_folder(module, "objects"))
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
+		    (e->d_type != DT_DIR && e->d_type != DT_UNKNOWN))
 			continue;
-		guard_git(s, module, work_tree);
-		n++;
+		++*n;
+		on_folder(s, path, n, depth);
 	}
 	closedir(dir);
+}
+
+/* A repository of a submodule, or a part of a name with slashes. */
+static void on_module(struct search *s, const char *path, size_t *n, int depth)
+{
+	zw_autofree char *inner = zw_xasprintf("%s/modules", path);
+	size_t len;
+
+	if (depth == MODULES_DEPTH)
+		return;
+	if (!is_folder(path, "objects")) {
+		each_folder(s, path, n, depth + 1, on_module);
+		return;
+	}
+	zw_autofree char *text = git_config(path, &len);
+	zw_autofree char *told = text != NULL ? git_value(text, len, "core", "worktree") : NULL;
+	zw_autofree char *tree = told != NULL ? resolve(path, told) : NULL;
+	guard_git(s, path, tree != NULL ? tree : path);
+	each_folder(s, inner, n, depth + 1, on_module);
+}
+
+/* What ties a work tree to its repository. */
+static void guard_links(struct search *s, const char *git_dir)
+{
+	static const char why[] = "which repository this is";
+
+	guard(s, zw_xasprintf("%s/commondir", git_dir), true, NULL, false, why);
+	guard(s, zw_xasprintf("%s/gitdir", git_dir), true, NULL, false, why);
+	guard(s, zw_xasprintf("%s/config.worktree", git_dir), true, "", true, why);
+}
+
+static void on_work_tree(struct search *s, const char *path, size_t *n, int depth)
+{
+	(void)n;
+	(void)depth;
+	guard_links(s, path);
+}
+
+/* Repositories of submodules, and what belongs to other work trees: both lie in that of the
+ * project, and git is run there too. */
+static void guard_modules(struct search *s, const char *git_dir)
+{
+	zw_autofree char *modules = zw_xasprintf("%s/modules", git_dir);
+	zw_autofree char *work_trees = zw_xasprintf("%s/worktrees", git_dir);
+	size_t n = 0;
+
+	each_folder(s, modules, &n, 0, on_module);
+	n = 0;
+	each_folder(s, work_trees, &n, 0, on_work_tree);
 }
 
 static void add_writable(struct search *s, const char *path)
@@ -255,16 +359,6 @@ static bool is_module_of(const char *git_dir, const char *work_tree)
 	       is_folder(git_dir, "refs");
 }
 
-/* What ties a work tree to its repository. */
-static void guard_links(struct search *s, const char *git_dir)
-{
-	static const char *const names[] = {"commondir", "gitdir", "config.worktree"};
-
-	for (size_t i = 0; i < ZW_N_ELEMENTS(names); i++)
-		guard(s, zw_xasprintf("%s/%s", git_dir, names[i]), true, NULL, false,
-		      "which repository this is");
-}
-
 /* `.git` is a file: the project is a work tree or a submodule. */
 static void guard_linked(struct search *s, const char *work_tree, const char *dot_git)
 {
@@ -280,11 +374,11 @@ static void guard_linked(struct search *s, const char *work_tree, const char *do
 		add_writable(s, common);
 		guard_links(s, git_dir);
 		guard_git(s, common, work_tree);
-		guard_modules(s, common, work_tree);
+		guard_modules(s, common);
 	} else if (common == NULL && is_module_of(git_dir, work_tree)) {
 		add_writable(s, git_dir);
 		guard_git(s, git_dir, work_tree);
-		guard_modules(s, git_dir, work_tree);
+		guard_modules(s, git_dir);
 	}
 }
 
@@ -301,7 +395,7 @@ static void guard_repository(struct search *s, const char *work_tree)
 		return;
 	}
 	guard_git(s, dot_git, work_tree);
-	guard_modules(s, dot_git, work_tree);
+	guard_modules(s, dot_git);
 }
 
 /* -- all together ------------------------------------------------------------------------------- */
@@ -319,8 +413,18 @@ static void guard_folder(struct search *s, const char *folder)
 	guard_list(s, "home", s->places->home_real, real);
 }
 
+/* What the agent's own folders hold that runs code outside. */
+static void guard_agent(struct search *s, const struct cfg_agent *agent)
+{
+	for (size_t i = 0; agent != NULL && i < agent->guarded.n; i++) {
+		const struct cfg_path *p = &agent->guarded.list[i];
+
+		guard(s, zw_xstrdup(p->path), p->is_file, p->initial, p->bar, p->why);
+	}
+}
+
 void cfg_protected_paths(const struct cfg_places *places, const struct cfg *cfg,
-			 struct cfg_protected *ret)
+			 const struct cfg_agent *agent, struct cfg_protected *ret)
 {
 	struct cfg_json_doc *doc = NULL;
 	struct cfg_json_error error;
@@ -332,6 +436,7 @@ void cfg_protected_paths(const struct cfg_places *places, const struct cfg *cfg,
 	*ret = (struct cfg_protected){0};
 	s.root = cfg_json_root(doc);
 	guard_folder(&s, cfg->project_dir);
+	guard_agent(&s, agent);
 	for (size_t i = 0; i < cfg->allow_write.n; i++) {
 		const char *path = cfg->allow_write.list[i].text;
 

@@ -16,7 +16,8 @@ struct cfg_protected {
 
 /**
  * Looks at the project and at every folder of filesystem.allowWrite. What allowWrite names itself is
- * left out. Its cost depends on the number of those folders, not on what is in them.
+ * left out. Its cost depends on the number of those folders, of submodules and work trees (bounded),
+ * not on what is in them. @agent (may be NULL) adds what its own folders hold.
  *
  * Where `.git` is a file, it is believed only if the repository that it names points back here: the
  * file is the agent's to write, in an earlier session.
@@ -24,7 +25,7 @@ struct cfg_protected {
  * Ownership  *ret by cfg_protected_fini()
  */
 void cfg_protected_paths(const struct cfg_places *places, const struct cfg *cfg,
-			 struct cfg_protected *ret);
+			 const struct cfg_agent *agent, struct cfg_protected *ret);
 void cfg_protected_fini(struct cfg_protected *p);
 
 /**

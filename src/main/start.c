@@ -12,6 +12,7 @@
 #include "src/base/io.h"
 #include "src/base/mem.h"
 #include "src/base/str.h"
+#include "src/base/vis.h"
 #include "src/super/helper.h"
 #include "src/super/super.h"
 #include "ui/outer.h"
@@ -400,18 +401,85 @@ static void programs_guard(struct start *st)
 }
 
 /* What may not come to be; all of it is guarded too, in case it is there. */
-static struct sb_bar *bar_list(const struct cfg_paths *paths)
+static struct sb_bar *bar_list(const struct cfg_paths *paths, const struct cfg *cfg)
 {
-	struct sb_bar *bars = zw_xcalloc(paths->n + 1, sizeof(*bars));
+	const struct cfg_items *const denied[] = {&cfg->deny_read, &cfg->deny_write};
+	struct sb_bar *bars =
+		zw_xcalloc(paths->n + cfg->deny_read.n + cfg->deny_write.n + 1, sizeof(*bars));
 	size_t n = 0;
+
+	/* A rule about what is not there yet is one about what will be. */
+	for (size_t k = 0; k < ZW_N_ELEMENTS(denied); k++)
+		for (size_t i = 0; i < denied[k]->n; i++)
+			bars[n++] = (struct sb_bar){.path = denied[k]->list[i].text};
 
 	for (size_t i = 0; i < paths->n; i++) {
 		const struct cfg_path *p = &paths->list[i];
 
 		if (p->bar)
-			bars[n++] = (struct sb_bar){p->path, p->initial};
+			bars[n++] = (struct sb_bar){.path = p->path, .content = p->initial};
 	}
 	return bars;
+}
+
+static void start_note(const struct cfg_item *item, const char *text)
+{
+	zw_autofree char *path = zw_vis_dup(item->text, strlen(item->text), 1024);
+
+	dprintf(2, "zwatch: note: filesystem.allowWrite: %s %s. %s\n", path, text, item->origin);
+}
+
+/* Whether the agent can have made the last part of this path, a link perhaps: whether it lies in a
+ * folder that is writable anyway, and if so, in which. */
+static const char *writable_around(const struct start *st, const char *path)
+{
+	const struct cfg_items *allowed = &st->cfg->allow_write;
+
+	if (cfg_path_within(path, st->cfg->project_dir))
+		return st->cfg->project_dir;
+	for (size_t i = 0; i < allowed->n; i++)
+		if (strcmp(allowed->list[i].text, path) != 0 &&
+		    cfg_path_within(path, allowed->list[i].text))
+			return allowed->list[i].text;
+	for (size_t i = 0; i < st->agent->writable.n; i++)
+		if (cfg_path_within(path, st->agent->writable.list[i].path))
+			return st->agent->writable.list[i].path;
+	return NULL;
+}
+
+/* A link in a writable folder may be the agent's, of a session before: what it leads to is not opened
+ * by a rule that names the link. */
+static bool leads_out(const struct start *st, const char *path, const char *real)
+{
+	const char *around = writable_around(st, path);
+	zw_autofree char *around_real = around != NULL ? realpath(around, NULL) : NULL;
+
+	return around_real != NULL && !cfg_path_within(real, around_real);
+}
+
+/* Takes out of filesystem.allowWrite what cannot be opened, and says so. */
+static void allow_write_check(struct start *st)
+{
+	struct cfg_items *items = &st->cfg->allow_write;
+	size_t n = 0;
+
+	for (size_t i = 0; i < items->n; i++) {
+		struct cfg_item *item = &items->list[i];
+		zw_autofree char *real = realpath(item->text, NULL);
+		bool is_out = real != NULL && leads_out(st, item->text, real);
+
+		if (is_out || (real == NULL && writable_around(st, item->text) == NULL))
+			start_note(item, is_out ? "is a link in a folder that the agent may write, "
+						  "and leads out of it: it is not followed"
+						: "is not there: nothing is opened by it");
+		if (!is_out) {
+			items->list[n++] = *item;
+			continue;
+		}
+		free(item->text);
+		free(item->origin);
+	}
+	items->n = n;
 }
 
 static void lists_make(struct start *st)
@@ -424,7 +492,7 @@ static void lists_make(struct start *st)
 	st->read_only = path_list(NULL, NULL, &cfg->deny_write);
 	st->shown = path_list(&st->shown_paths, NULL, &cfg->allow_read);
 	st->guarded = path_list(&st->protected_.guarded, &st->program_paths, NULL);
-	st->bars = bar_list(&st->protected_.guarded);
+	st->bars = bar_list(&st->protected_.guarded, cfg);
 	st->fresh = path_list(&st->agent->private_, NULL, NULL);
 	st->hidden = path_list(&st->hidden_paths, NULL, &cfg->deny_read);
 }
@@ -473,9 +541,10 @@ int start_agent(struct start *st, const struct cli *cli, const char *name, char 
 	/* Made before anything is hidden: what is not there could be made inside by the agent. */
 	zw_mkdirs(st->places.config_dir, 0700);
 	zw_mkdirs(st->places.state_dir, 0700);
+	allow_write_check(st);
 	cfg_hidden_paths(&st->places, st->agent, &st->hidden_paths);
 	cfg_shown_paths(&st->places, &st->shown_paths);
-	cfg_protected_paths(&st->places, st->cfg, &st->protected_);
+	cfg_protected_paths(&st->places, st->cfg, st->agent, &st->protected_);
 	lists_make(st);
 	env_make(st, cli, has_pty);
 	st->bwrap = find_in_path("bwrap");

@@ -46,14 +46,19 @@ check "Z029 what a link leads to is read-only" \
 	"$(printf 'write EROFS\nwrite EROFS\nrename EBUSY')"
 check "Z029 the same by an absolute link" "$(sb --guard "$project/abs" -- ./probe write real/rc)" "write EROFS"
 rm -r "$project/rel" "$project/abs" "$project/real"
-check "a bar stands at the first part that is missing" \
-	"$(sb --bar "$project/a/b/c" -- sh -c 'ls -A a; ./probe write a/x')" "write EROFS"
+check "the way to a bar is made too, and open" \
+	"$(sb --bar "$project/a/b/c" -- sh -c 'find a; ./probe write a/x , write a/b/c/x , rename a z , rename a/b a/z; rm a/x')" \
+	"$(printf 'a\na/b\na/b/c\nwrite ok\nwrite EROFS\nrename EBUSY\nrename EBUSY')"
+check "and gone afterwards" "$(find "$project" | sort)" "$before"
+check "but for what was made there" "$(sb --bar "$project/a/b/c" -- touch a/mine; find a "$project/a" 2>/dev/null)" \
+	"$(printf '%s\n' "$project/a" "$project/a/mine")"
+rm -r "$project/a"
 
 # Every kind of end. The sandbox tells that it runs by a file.
 ends() {
 	local how=$1 i
 	"$ZW_SB_DIR/driver" --project "$project" --init "$ZW_SB_DIR/zwatch-init" --bar "$project/.vscode" \
-		--bar-file "$project/.empty" -- sh -c 'touch running; exec sleep 60' >/dev/null 2>&1 &
+		--bar "$project/.new/a" --bar "$project/.new/b" --bar-file "$project/.empty" -- sh -c 'touch running; exec sleep 60' >/dev/null 2>&1 &
 	local job=$!
 	for i in {1..100}; do [ -e "$project/running" ] && break; sleep 0.05; done
 	check "$how: it is there meanwhile" "$(ls -d "$project/.vscode" "$project/.empty" | wc -l)" 2
@@ -68,22 +73,25 @@ ends TERM
 ends HUP
 
 # Left behind by a machine that stopped: taken over and removed.
-mkdir "$project/.vscode"
-touch -d @86400 "$project/.vscode"
+mkdir -p "$project/.vscode" "$project/.way/bar"
+touch -d @86400 "$project/.vscode" "$project/.way/bar" "$project/.way"
+check_in "on the way too" "$(sb --bar "$project/.way/bar" -- ./probe write .way/bar/x , write .way/x)" "$(printf 'write EROFS\nwrite ok')"
+check "what the agent put there stays" "$(find "$project/.way")" "$(printf '%s\n' "$project/.way" "$project/.way/x")"
+rm -r "$project/.way"
 check_in "one that was left behind still bars" "$(see -- ./probe write .vscode/x)" "write EROFS"
 check "and is removed" "$(find "$project" | sort)" "$before"
 mkdir "$project/.vscode"
 check_in "a folder of the user's bars too" "$(see -- ./probe write .vscode/x)" "write EROFS"
 check "and stays" "$(ls -d "$project/.vscode")" "$project/.vscode"
 rmdir "$project/.vscode"
-check "what is put there outside meanwhile stays" "$(
+check "what is put there outside meanwhile is seen, and stays" "$(
 	see -- sh -c 'touch running; while [ -e running ]; do sleep 0.05; done; ls -A .vscode' &
 	for i in {1..100}; do [ -e "$project/running" ] && break; sleep 0.05; done
 	echo mine >"$project/.vscode/mine"
 	rm "$project/running"
 	wait
 	cat "$project/.vscode/mine"
-)" "mine"
+)" "$(printf 'mine\nmine')"
 rm -r "$project/.vscode"
 
 # Two at once: the first to end leaves it to the other.

@@ -45,6 +45,29 @@ same "no hooks folder: cannot be made" "no .git/hooks/pre-commit" "$(tries .git/
 mkdir .husky .git/hooks && git config core.hooksPath .husky
 same "core.hooksPath" "no .husky/pre-commit" "$(tries .husky/pre-commit)"
 git config --unset core.hooksPath
+before=$(left)
+same "settings that run code cannot be made where they are missing" "no .mcp.json
+no .envrc
+no opencode.json
+no .claude/settings.json
+no .claude/settings.local.json
+no .claude/hooks/x
+yes .claude/notes
+no .devcontainer.json
+no .gemini/settings.json" "$(tries .mcp.json .envrc opencode.json .claude/settings.json .claude/settings.local.json .claude/hooks/x .claude/notes .devcontainer.json .gemini/settings.json)"
+rm -r .claude
+same "nothing of it is left" "$before" "$(left)"
+same "nor seen by git, inside and outside, add and clean" "clean" \
+	"$(run sh -c 'git add -A && git status --porcelain && git stash -u -q 2>/dev/null; git status --porcelain; echo clean')"
+"$zwatch" run -- sh -c 'touch running; exec sleep 60' </dev/null >/dev/null 2>&1 &
+session=$!
+wait_until 20 test -e running
+rm running
+same "git outside meanwhile" "" "$(git status --porcelain)"
+kill -9 $session
+wait $session 2>/dev/null
+wait_until 10 test ! -e .mcp.json
+same "killed: nothing is left" "$before" "$(left)"
 mkdir .claude && echo '{}' >.claude/settings.json && echo '{}' >.zwatch.json && echo '{}' >.mcp.json
 same "settings that run code" "no .claude/settings.json
 no .mcp.json
@@ -82,6 +105,20 @@ no .git/modules/lib/config
 yes .git/modules/lib/description" "$(tries .git/modules/lib/hooks/x .git/modules/lib/config .git/modules/lib/description)"
 cd lib || exit 1
 same "started in a submodule" "ok" "$(run sh -c 'echo s >s && git add s && git commit -qm s && echo ok')"
+cd "$main" || exit 1
+git worktree add -q "$W/wt2" -b wt2
+git -c protocol.file.allow=always submodule add -q "$W/lib" parts/deep/lib 2>/dev/null && git commit -qm sub2
+(cd parts/deep/lib && git -c protocol.file.allow=always submodule add -q "$W/lib" inner 2>/dev/null)
+same "a submodule whose name has slashes, one in a submodule, another work tree" "no .git/modules/parts/deep/lib/config
+no .git/modules/parts/deep/lib/hooks/x
+no .git/modules/parts/deep/lib/modules/inner/config
+no .git/worktrees/wt2/commondir
+no .git/worktrees/wt2/config.worktree
+yes .git/modules/parts/deep/lib/description" "$(tries .git/modules/parts/deep/lib/config .git/modules/parts/deep/lib/hooks/x .git/modules/parts/deep/lib/modules/inner/config .git/worktrees/wt2/commondir .git/worktrees/wt2/config.worktree .git/modules/parts/deep/lib/description)"
+echo '[user]' >shared.cfg && git config include.path ../shared.cfg
+same "include.path" "no shared.cfg" "$(tries shared.cfg)"
+git config --unset include.path && rm shared.cfg
+cd lib || exit 1
 same "its repository" "no $main/.git/modules/lib/config
 no $main/.git/config" "$(tries "$main/.git/modules/lib/config" "$main/.git/config")"
 cd "$main" || exit 1
@@ -101,9 +138,16 @@ for spelling in 'deny/*' 'deny/**' '~other/x' '$NOWHERE/x' ''; do
 \"denyWrite\": [\"$spelling\"] } }"
 	has "Z034 denyWrite '$spelling' is refused, with its line" 'config.json:2' "$(tries deny/x)"
 done
-config <<<'{ "filesystem": { "denyWrite": ["missing"] } }'
-has "Z034 a path that is not there" "no missing/x|yes missing/x" "$(tries missing/x)"
-rm -rf "$project/missing"
+for rule in denyWrite denyRead; do
+	config <<<"{ \"filesystem\": { \"$rule\": [\"missing\", \"new/deep\"] } }"
+	same "Z034 $rule of what is not there: it cannot be made" "no missing/x
+no new/deep/x
+yes new/x" "$(tries missing/x new/deep/x new/x)"
+	same "Z034 $rule: nothing is left but what was made" "new new/x" "$(find missing new 2>/dev/null | xargs)"
+	rm -rf "$project/new"
+done
+config <<<'{ "filesystem": { "allowWrite": [".", "~/nowhere"] } }'
+has "Z034 allowWrite of what is not there: says so" "allowWrite: .*/nowhere is not there" "$(run true)"
 
 # denyRead, allowRead, denyWrite, allowWrite in one another
 mkdir -p a/b/c && echo secret | tee a/s a/b/s a/b/c/s >/dev/null
@@ -120,6 +164,14 @@ ln -s a/b/c toc
 config <<<'{ "filesystem": { "denyRead": ["toc"] } }'
 same "Z029 a rule on a link" "secretwsecretw-r" "$(look)"
 mkdir "$W/far" && echo far >"$W/far/s" && ln -s "$W/far" src
+config <<<'{ "filesystem": { "allowWrite": [".", "src", "toc"] } }'
+has "Z030 a link out of the project, in allowWrite: not followed" "no src/x" "$(tries src/x)"
+has "Z030 says so" "src is a link in a folder that the agent may write" "$(run true)"
+same "Z030 nor when it is changed meanwhile" "no $W/far/x" "$(run sh -c 'ln -sfn '"$W"'/far src; cd src && (echo x >x) 2>/dev/null && echo yes || echo no '"$W"'/far/x' | grep -v '^zwatch: note')"
+ln -s "$W/far" "$HOME/out"
+config <<<'{ "filesystem": { "allowWrite": [".", "~/out"] } }'
+same "a link of the user's own is followed" "yes $W/far/x" "$(tries "$W/far/x")"
+rm "$W/far/x" "$HOME/out"
 config <<<'{ "filesystem": { "denyRead": ["loop1"] } }'
 ln -s loop1 loop2 && ln -s loop2 loop1
 has "Z029 a rule on a loop of links" "loop1" "$(run echo started)"
