@@ -52,10 +52,8 @@ no opencode.json
 no .claude/settings.json
 no .claude/settings.local.json
 no .claude/hooks/x
-yes .claude/notes
 no .devcontainer.json
-no .gemini/settings.json" "$(tries .mcp.json .envrc opencode.json .claude/settings.json .claude/settings.local.json .claude/hooks/x .claude/notes .devcontainer.json .gemini/settings.json)"
-rm -r .claude
+no .gemini/settings.json" "$(tries .mcp.json .envrc opencode.json .claude/settings.json .claude/settings.local.json .claude/hooks/x .devcontainer.json .gemini/settings.json)"
 same "nothing of it is left" "$before" "$(left)"
 same "nor seen by git, inside and outside, add and clean" "clean" \
 	"$(run sh -c 'git add -A && git status --porcelain && git stash -u -q 2>/dev/null; git status --porcelain; echo clean')"
@@ -71,8 +69,7 @@ same "killed: nothing is left" "$before" "$(left)"
 mkdir .claude && echo '{}' >.claude/settings.json && echo '{}' >.zwatch.json && echo '{}' >.mcp.json
 same "settings that run code" "no .claude/settings.json
 no .mcp.json
-no .zwatch.json
-yes .claude/notes" "$(tries .claude/settings.json .mcp.json .zwatch.json .claude/notes)"
+no .zwatch.json" "$(tries .claude/settings.json .mcp.json .zwatch.json)"
 (cd "$project" && rm -r .claude .zwatch.json .mcp.json)
 config <<<'{ "filesystem": { "allowWrite": [".git/config", ".vscode"] } }'
 same "allowWrite lifts it" "yes .git/config
