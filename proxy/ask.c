@@ -6,6 +6,7 @@
 #include "src/base/mem.h"
 #include "src/base/words.h"
 #include "src/policy/policy.h"
+#include "src/policy/script.h"
 
 #define OPEN_MAX 512 /* questions; beyond, the sandbox floods and is denied */
 #define ONCE_MAX 512
@@ -185,11 +186,14 @@ static struct px_question *question_new(struct px_asks *a, char *take_key, size_
 }
 
 static void question_send(struct px_asks *a, const struct px_question *q, const char *target,
-			  const char *asked, const struct px_who *who)
+			  const char *asked, const struct px_who *who,
+			  const struct pol_decision *why)
 {
 	zw_send(a->chan, ask, .ask = q->id, .kind = POL_KIND_SITE, .risk = POL_RISK_LOW,
-		.target = zw_span(target), .asked = zw_span(asked), .pid = who->pid,
-		.exe = zw_span(who->exe), .argv = who->argv, .cwd = who->cwd, .chain = who->chain);
+		.target = zw_span(target), .asked = zw_span(asked), .is_look = why->is_look,
+		.otherwise = (uint8_t)(why->is_look ? why->otherwise : POL_ASK),
+		.exe_id = who->exe_id, .pid = who->pid, .exe = zw_span(who->exe), .argv = who->argv,
+		.cwd = who->cwd, .chain = who->chain);
 }
 
 static int refuse(struct px_answer *ret, unsigned by, const char *reason)
@@ -208,11 +212,23 @@ static void join(struct px_question *q, struct px_waiter *w,
 	q->n_waiting++;
 }
 
-int px_ask(struct px_asks *a, const char *target, const char *asked, const struct px_who *who,
-	   struct px_waiter *w, void (*on_answer)(void *arg, const struct px_answer *answer),
-	   void *arg, struct px_answer *ret_answer)
+/* A rule for one program says nothing of another that lies under its name, nor of another script. */
+static char *key_of(const char *target, const struct px_who *who)
 {
-	char *key = zw_xasprintf("%s\n%s", target, who->exe);
+	char script[4096];
+
+	pol_script_of(who->exe, who->argv, who->cwd.p != NULL ? who->cwd.p : "", script,
+		      sizeof(script));
+	return zw_xasprintf("%s\n%llx %s\n%s", target, (unsigned long long)who->exe_id, who->exe,
+			    script);
+}
+
+int px_ask(struct px_asks *a, const char *target, const char *asked, const struct px_who *who,
+	   const struct pol_decision *why, struct px_waiter *w,
+	   void (*on_answer)(void *arg, const struct px_answer *answer), void *arg,
+	   struct px_answer *ret_answer)
+{
+	char *key = key_of(target, who);
 	size_t len = strlen(key);
 	struct zw_map_node *n;
 
@@ -230,14 +246,16 @@ int px_ask(struct px_asks *a, const char *target, const char *asked, const struc
 		zw_send(a->chan, ask_more, .ask = q->id, .n_waiting = q->n_waiting);
 		return 1;
 	}
-	if (!a->can_ask || a->by_key.n >= OPEN_MAX) {
+	bool can_ask = a->can_ask || why->is_look; /* zwatch itself answers by its rules */
+
+	if (!can_ask || a->by_key.n >= OPEN_MAX) {
 		free(key);
-		return a->can_ask ? refuse(ret_answer, ZW_BY_LIMIT, "too many questions are open")
-				  : refuse(ret_answer, ZW_BY_NO_TERMINAL,
-					   "no rule allows this site, and there is nobody to ask");
+		return can_ask ? refuse(ret_answer, ZW_BY_LIMIT, "too many questions are open")
+			       : refuse(ret_answer, ZW_BY_NO_TERMINAL,
+					"no rule allows this site, and there is nobody to ask");
 	}
 	struct px_question *q = question_new(a, key, len);
-	question_send(a, q, target, asked, who);
+	question_send(a, q, target, asked, who, why);
 	join(q, w, on_answer, arg);
 	return 1;
 }
@@ -284,11 +302,13 @@ void px_ask_answered(struct px_asks *a, const struct zw_msg_ask_answer *m)
 		.by = m->by,
 		.rule = m->rule,
 		.scope = m->scope,
-		.reason = is_allowed		       ? ""
-			  : m->by == ZW_BY_USER	       ? "the user said no"
-			  : m->by == ZW_BY_TIMEOUT     ? "nobody answered the question in time"
-			  : m->by == ZW_BY_NO_TERMINAL ? "there is nobody to ask"
-						       : "denied",
+		.reason = is_allowed		   ? ""
+			  : m->by == ZW_BY_USER	   ? "the user said no"
+			  : m->by == ZW_BY_TIMEOUT ? "nobody answered the question in time"
+			  : m->by == ZW_BY_NO_TERMINAL
+				  ? "no rule allows this site, and there is nobody to ask"
+			  : m->by == ZW_BY_MODE ? "mode strict: no rule allows this site"
+						: "denied",
 		.note = note,
 	};
 	if (m->scope == ZW_SCOPE_ONCE && m->by == ZW_BY_USER)
@@ -314,6 +334,14 @@ void px_ask_rejudge(struct px_asks *a, bool (*judge)(void *arg, struct px_answer
 		if (next == NULL)
 			return;
 	}
+}
+
+void px_asks_forget(struct px_asks *a)
+{
+	struct once *o;
+
+	while ((o = TAILQ_FIRST(&a->by_time)) != NULL)
+		once_drop(a, o);
 }
 
 size_t px_asks_n(const struct px_asks *a)

@@ -11,6 +11,7 @@
 
 #include "proxy/wheel.h"
 #include "proxy/who.h"
+#include "src/policy/policy.h"
 #include "src/ipc/chan.h"
 
 /* How long "once" lasts. */
@@ -49,13 +50,15 @@ void px_asks_free(struct px_asks *a);
  * Asks, or joins a question that is open, or takes the answer of a moment ago.
  *
  * @target      host:port, canonical; @asked: as the client spelt it
+ * @why         the decision that it is asked by
  * @on_answer   called once, unless px_ask_cancel() comes first; never from within this call
  * Returns      1 waits; 0 and ret_answer: it was answered a moment ago, or nobody can be asked
  *              (strings there live until the next call)
  */
 int px_ask(struct px_asks *a, const char *target, const char *asked, const struct px_who *who,
-	   struct px_waiter *w, void (*on_answer)(void *arg, const struct px_answer *answer),
-	   void *arg, struct px_answer *ret_answer);
+	   const struct pol_decision *why, struct px_waiter *w,
+	   void (*on_answer)(void *arg, const struct px_answer *answer), void *arg,
+	   struct px_answer *ret_answer);
 
 /** The client has gone. */
 void px_ask_cancel(struct px_asks *a, struct px_waiter *w);
@@ -69,6 +72,9 @@ void px_ask_answered(struct px_asks *a, const struct zw_msg_ask_answer *m);
  * @judge  returns true and fills the answer; arg is px_waiter.arg
  */
 void px_ask_rejudge(struct px_asks *a, bool (*judge)(void *arg, struct px_answer *ret));
+
+/** Answers of a moment ago count no more. */
+void px_asks_forget(struct px_asks *a);
 
 /** Questions that are open. */
 size_t px_asks_n(const struct px_asks *a);

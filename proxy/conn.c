@@ -503,18 +503,23 @@ static void judge(const struct px_conn *c, struct px_decision *ret)
 		  c->listener == PX_TRANSPARENT && c->who->is_host_local, c->who->exe, ret);
 }
 
-static void ask(struct px_conn *c)
+static char *target_text(const struct px_conn *c)
 {
 	bool is_v6 = c->host->addr.family == POL_FAMILY_V6;
-	zw_autofree char *target =
-		zw_xasprintf(is_v6 ? "[%s]:%u" : "%s:%u", c->host->name, c->port);
+
+	return zw_xasprintf(is_v6 ? "[%s]:%u" : "%s:%u", c->host->name, c->port);
+}
+
+static void ask(struct px_conn *c, const struct pol_decision *why)
+{
+	zw_autofree char *target = target_text(c);
 	struct px_answer now;
 
 	enter(c, PX_STATE_ASK);
 	px_timeout_clear(c->px->wheel, &c->timeout);
 	c->asked_ms = zw_mono_ms();
-	if (px_ask(c->px->asks, target, c->asked != NULL ? c->asked : target, c->who, &c->waiter,
-		   on_answer, c, &now) == 0)
+	if (px_ask(c->px->asks, target, c->asked != NULL ? c->asked : target, c->who, why,
+		   &c->waiter, on_answer, c, &now) == 0)
 		on_answer(c, &now);
 }
 
@@ -543,7 +548,7 @@ void px_conn_target(struct px_conn *c, const struct pol_host *host, uint16_t por
 	if (d.d.verdict == POL_ALLOW)
 		commit(c);
 	else if (d.d.verdict == POL_ASK)
-		ask(c);
+		ask(c, &d.d);
 	else
 		px_conn_deny(c, ZW_DID_DENY, d.d.by, d.d.rule,
 			     d.d.reason[0] != '\0' ? d.d.reason : "denied by a rule", "");
@@ -564,6 +569,24 @@ static bool rejudge(void *arg, struct px_answer *ret)
 				  .reason = d.d.reason[0] != '\0' ? d.d.reason : "denied by a rule",
 				  .note = ""};
 	return true;
+}
+
+void px_conns_cut(struct px *px, struct zw_span target, struct zw_span program)
+{
+	struct px_conn *c, *next;
+
+	px_asks_forget(px->asks);
+	for (c = TAILQ_FIRST(&px->conns); c != NULL; c = next) {
+		next = TAILQ_NEXT(c, link);
+		if (c->did != ZW_DID_ALLOW || c->host == NULL ||
+		    (program.len > 0 && !zw_span_eq(program, c->who->exe)))
+			continue;
+		zw_autofree char *its = target_text(c);
+		if (!zw_span_eq(target, its))
+			continue;
+		row_close(c, "taken back");
+		px_conn_close(c);
+	}
 }
 
 void px_conns_rejudge(struct px *px)

@@ -21,6 +21,8 @@ void px_conn_new(struct px *px, enum px_listener listener, int take_fd, uint16_t
 void px_conns_who(struct px *px, uint16_t port);
 /** A row is written, or is not. */
 void px_conns_committed(struct px *px, uint64_t seq, bool is_kept, struct px_number number);
+/** An allow was taken back: closes what is open to @target for @program ("" = any). */
+void px_conns_cut(struct px *px, struct zw_span target, struct zw_span program);
 /** The rules have changed: what waits for an answer may have one now. */
 void px_conns_rejudge(struct px *px);
 /** Ends all of them; rows that are open are closed. */

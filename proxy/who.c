@@ -101,6 +101,7 @@ void px_whos_put(struct px_whos *w, const struct zw_msg_tcp_who *m)
 	addr_set(who, m);
 	who->port = m->port;
 	who->pid = m->pid;
+	who->exe_id = m->exe_id;
 	who->exe = put(&at, m->exe).p;
 	who->argv = put(&at, m->argv);
 	who->cwd = put(&at, m->cwd);

@@ -22,6 +22,7 @@ struct px_who {
 	struct pol_addr addr; /* where to, for the transparent listener */
 	uint16_t port;
 	uint32_t pid;
+	uint64_t exe_id; /* zw_file_id() of it, 0 = not known */
 	const char *exe; /* NUL-terminated, inside the object, as the next ones are */
 	struct zw_span argv, cwd, chain;
 	TAILQ_ENTRY(px_who) by_time;

@@ -12,17 +12,20 @@
 #include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <sched.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 
 #include "sandbox/vmchild.h"
 #include "src/base/mem.h"
 
-#define LO_INDEX 1 /* of every network namespace */
-#define BACKLOG	 4096
+#define LO_INDEX    1 /* of every network namespace */
+#define BACKLOG	    4096
+#define WHY_BACKLOG 16
 
 /* -- loopback ---------------------------------------------------------------------------------- */
 
@@ -126,6 +129,7 @@ static const struct {
 	[SB_NET_DNS_UDP] = {SOCK_DGRAM, SB_NET_DNS_ADDR, 53, "DNS over UDP"},
 	[SB_NET_DNS_TCP] = {SOCK_STREAM, SB_NET_DNS_ADDR, 53, "DNS over TCP"},
 	[SB_NET_DIAG] = {SOCK_RAW, 0, 0, "socket list"},
+	[SB_NET_WHY] = {SOCK_STREAM, 0, 0, "zwatch why"},
 };
 
 static int inet_make(enum sb_net_sock which)
@@ -149,8 +153,31 @@ static int inet_make(enum sb_net_sock which)
 	return fd;
 }
 
+/* An abstract name lives in the network namespace alone: there is nothing to mount. */
+static int why_make(void)
+{
+	static const char name[] = SB_NET_WHY_NAME;
+	struct sockaddr_un sa = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -errno;
+	memcpy(sa.sun_path + 1, name, sizeof(name) - 1);
+	if (bind(fd, (const struct sockaddr *)&sa,
+		 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + sizeof(name))) < 0 ||
+	    listen(fd, WHY_BACKLOG) < 0) {
+		int error = errno;
+
+		close(fd);
+		return -error;
+	}
+	return fd;
+}
+
 static int sock_make(enum sb_net_sock which)
 {
+	if (which == SB_NET_WHY)
+		return why_make();
 	if (which != SB_NET_DIAG)
 		return inet_make(which);
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);

@@ -18,7 +18,8 @@
 #define SB_NET_HTTP_PORT	3128
 #define SB_NET_SOCKS_PORT	1080
 #define SB_NET_TRANSPARENT_PORT 15001
-#define SB_NET_DNS_ADDR		0x7f000001u /* 127.0.0.1 */
+#define SB_NET_WHY_NAME		"zwatch-why" /* abstract */
+#define SB_NET_DNS_ADDR		0x7f000001u  /* 127.0.0.1 */
 
 /** Sockets made inside; non-blocking, close-on-exec. */
 enum sb_net_sock {
@@ -28,6 +29,7 @@ enum sb_net_sock {
 	SB_NET_DNS_UDP,	    /* SB_NET_DNS_ADDR:53 */
 	SB_NET_DNS_TCP,	    /* TCP listener SB_NET_DNS_ADDR:53 */
 	SB_NET_DIAG,	    /* NETLINK_SOCK_DIAG: lists the sandbox's sockets only */
+	SB_NET_WHY,	    /* Unix listener @SB_NET_WHY_NAME: tells the last refusal */
 	SB_NET_MAX
 };
 

@@ -1,5 +1,5 @@
 # tests of policy, and of the proxy's parsers
-foreach(part host rules sockets resolvers)
+foreach(part host rules sockets resolvers saved)
 	zw_unit(policy_${part} SOURCES unit/policy_${part}.c DEPS zw_policy)
 endforeach()
 foreach(part http1 socks hello dnsmsg dohreq)

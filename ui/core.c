@@ -129,6 +129,8 @@ static void cmd_answer(struct ui_core *core)
 		ui_core_say(core, "A question is open.");
 	else if (ask == NULL)
 		ui_core_say(core, "Nothing waits for an answer.");
+	else if (view_flood_is(core))
+		view_flood_open(core);
 	else
 		view_ask_open(core, ask->id);
 }

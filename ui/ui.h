@@ -12,6 +12,7 @@
 
 #include "src/ev/ev.h"
 #include "src/model/model.h"
+#include "src/policy/saved.h"
 #include "ui/pane/grid.h"
 
 struct ui;
@@ -25,6 +26,9 @@ struct ui_answer {
 	const char *key;	  /* what was pressed: "n", "Enter", "y+docker"; borrowed */
 	const char *shown;	  /* the question's text as it stood on screen; borrowed */
 	int64_t shown_ms;	  /* how long */
+	/* Scope ALWAYS: what is kept. */
+	enum pol_until until;
+	bool is_everywhere, is_any_program, is_whole_domain;
 };
 
 /** A cell of the agent's output; lines are numbered from the first that ever was. */
@@ -68,7 +72,14 @@ struct ui_host {
 	void (*frame_done)(void *arg);
 	/** The question is on screen (its clock stands) or no more (it runs again). */
 	void (*ask_open)(void *arg, uint64_t ask, bool is_open);
-	void (*answer)(void *arg, const struct ui_answer *answer);
+	/** NULL: taken; else a sentence why it was not. Then nothing was allowed, and what still waits
+	 * waits on. Valid until the next call. */
+	const char *(*answer)(void *arg, const struct ui_answer *answer);
+	/** From now on all that the program of this question asks is refused. */
+	void (*strict)(void *arg, uint64_t ask);
+	/** What past sessions say of such a rule: a sentence, valid until the next call; NULL = not
+	 * known. */
+	const char *(*try_rule)(void *arg, const struct ui_answer *answer);
 	/** Takes back the last allow of this session. Returns a sentence to show; static or model-owned. */
 	const char *(*undo)(void *arg);
 	/** Ends what the process of this row has open to its socket. */
@@ -93,6 +104,10 @@ struct ui_config {
 	bool is_ascii, has_colour, has_mouse;
 	int64_t arm_ms;		    /* after the frame was written; 500 */
 	int64_t quiet_ms;	    /* without a key; 300 */
+	bool is_second_key;	    /* no delay; what allows takes Enter as well */
+	int repeat_n;		    /* equal denials after which N is offered first; 0 = never */
+	int flood_n;		    /* more new questions than this ... */
+	int64_t flood_ms;	    /* ... within this time are one card; flood_n 0 = never */
 	const char *history_path;   /* of the store, for the history view; borrowed */
 	const char *agent_name;	    /* shown in texts: "claude"; borrowed */
 	const char *const *warning; /* lines for the first frame, NULL-terminated; may be NULL */

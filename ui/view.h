@@ -52,6 +52,9 @@ void view_pop(struct ui_core *core);
 /** Opens a question by its number; nothing when it is gone. */
 void view_ask_open(struct ui_core *core, uint64_t ask);
 void view_wait_open(struct ui_core *core);
+/** Whether so many came at once that prefix a shows them as one. */
+bool view_flood_is(const struct ui_core *core);
+void view_flood_open(struct ui_core *core);
 void view_help_open(struct ui_core *core);
 /** Choice of the mode. */
 void view_mode_open(struct ui_core *core);

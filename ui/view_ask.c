@@ -26,10 +26,11 @@ struct view_ask {
 	struct ui_ask ask;
 	int number, total; /* "ask 1 of 2", as it was when it opened: new ones do not change it */
 	bool is_cut;	   /* there is more to read: d */
-	bool has_details, is_clocked; /* is_clocked: its time stands while it is open */
-	int scroll, n_lines, height;  /* of the text, as drawn last */
-	int64_t open_ms, left_ms;     /* left_ms: of the hold time */
-	char *shown;		      /* owned; the text as it stands on screen */
+	bool has_details, has_walk, is_clocked; /* is_clocked: its time stands while it is open */
+	int scroll, n_lines, height;		/* of the text, as drawn last */
+	int64_t open_ms, left_ms;		/* left_ms: of the hold time */
+	char *shown;				/* owned; the text as it stands on screen */
+	char tried[200]; /* what past sessions say of the rule; "" = not asked */
 	struct line line[LINES_MAX];
 };
 
@@ -105,6 +106,9 @@ static void facts(struct view_ask *v, const struct mdl_ask *a, int width)
 
 	who_text(text, sizeof(text), &a->proc);
 	fact(v, width, "Who", text);
+	if (a->is_interpreter)
+		fact(v, width, "Script",
+		     *a->script != '\0' ? a->script : "code that is in no file, or a module");
 	fact(v, width, "Command", a->proc.command);
 	fact(v, width, "Folder", a->proc.cwd);
 	if (a->kind == POL_KIND_SOCKET) {
@@ -122,11 +126,41 @@ static void facts(struct view_ask *v, const struct mdl_ask *a, int width)
 	fact(v, width, "Safer", a->safer);
 }
 
+static const char *verdict_of_mode(const struct ui_core *core)
+{
+	return core->model->mode == POL_MODE_WATCH ? "watch" : "guard";
+}
+
+/* How it came to be asked, step by step. */
+static void walk(struct view_ask *v, const struct mdl_ask *a, int width)
+{
+	char text[600];
+
+	lines_wrap(v, width, "", 0, "Why zwatch asks:", UI_STYLE_STRONG, false);
+	if (a->kind == POL_KIND_SITE)
+		zw_strlcpy(text, "a site is outside the sandbox", sizeof(text));
+	else
+		snprintf(text, sizeof(text), "inside the sandbox? no: %.200s", a->answers);
+	lines_wrap(v, width, "1", 4, text, UI_STYLE_TEXT, false);
+	lines_wrap(v, width, "2", 4, "any deny in settings, rules or this session? no",
+		   UI_STYLE_TEXT, false);
+	snprintf(text, sizeof(text), "any allow? %.500s",
+		 *a->near != '\0' ? a->near : "no rule is about this");
+	lines_wrap(v, width, "3", 4, text, UI_STYLE_TEXT, false);
+	snprintf(text, sizeof(text), "mode %s, %s: ask", verdict_of_mode(v->view.core),
+		 zw_risk_word(a->risk));
+	lines_wrap(v, width, "4", 4, text, UI_STYLE_TEXT, false);
+}
+
 static void details(struct view_ask *v, const struct mdl_ask *a, int width)
 {
 	char text[256];
 
 	fact(v, width, "Program", a->proc.exe);
+	fact(v, width, "Hash",
+	     *a->hash != '\0'	? a->hash
+	     : a->is_identified ? "could not be read"
+				: "");
 	fact(v, width, "Class", a->class_name);
 	fact(v, width, "Risk", zw_risk_word(a->risk));
 	snprintf(text, sizeof(text), "%ju", (uintmax_t)a->id);
@@ -147,10 +181,18 @@ enum fullness { BARE, TIGHT, LOOSE }; /* consequence only; and facts; and blank 
 
 static void text_make(struct view_ask *v, const struct mdl_ask *a, int width, enum fullness full)
 {
+	const struct ui_core *core = v->view.core;
 	char text[2048];
 	bool is_loose = full == LOOSE;
 
 	lines_clear(v);
+	if (full != BARE && core->config.repeat_n > 0 &&
+	    (int)a->n_denied + 1 >= core->config.repeat_n) {
+		snprintf(text, sizeof(text),
+			 "Denied %u times before. N refuses it for the rest of this session.",
+			 a->n_denied);
+		lines_wrap(v, width, "", 0, text, UI_STYLE_ASK, false);
+	}
 	if (full != BARE) {
 		wants_text(text, sizeof(text), v->view.core, a);
 		lines_wrap(v, width, "", 0, text, UI_STYLE_STRONG, false);
@@ -166,11 +208,130 @@ static void text_make(struct view_ask *v, const struct mdl_ask *a, int width, en
 			   UI_STYLE_TEXT, false);
 	if (full == BARE)
 		return;
+	if (*a->near != '\0')
+		lines_wrap(v, width, "", 0, a->near, UI_STYLE_ASK, false);
 	if (is_loose)
 		line_blank(v);
+	if (v->has_walk)
+		walk(v, a, width);
 	facts(v, a, width);
 	if (v->has_details)
 		details(v, a, width);
+}
+
+/* -- what is kept ------------------------------------------------------------------------------- */
+
+struct choice {
+	const char *label, *a, *b; /* b is meant when is_b */
+	bool is_b;
+};
+
+static void hash_short(const char *hash, char *out, size_t size)
+{
+	if (strlen(hash) < 8)
+		zw_strlcpy(out, "not known yet", size);
+	else
+		snprintf(out, size, "sha256 %.4s..%s", hash, hash + strlen(hash) - 4);
+}
+
+static void keep_program(const struct view_ask *v, const struct mdl_ask *a, char *out, size_t size)
+{
+	char hash[40], script[40];
+
+	hash_short(a->hash, hash, sizeof(hash));
+	hash_short(a->script_hash, script, sizeof(script));
+	if (v->ask.is_any_program)
+		zw_strlcpy(out, "any program that the agent runs", size);
+	else if (*a->script != '\0')
+		snprintf(out, size, "%s (%s) running %s (%s)", a->proc.exe, hash, a->script,
+			 script);
+	else if (a->is_interpreter)
+		snprintf(out, size, "%s (%s), whatever code it runs", a->proc.exe, hash);
+	else
+		snprintf(out, size, "%s (%s)", a->proc.exe, hash);
+}
+
+static void keep_target(const struct view_ask *v, const struct mdl_ask *a, char *out, size_t size)
+{
+	if (a->kind == POL_KIND_SITE)
+		snprintf(out, size, "%s",
+			 v->ask.is_whole_domain && *a->below != '\0' ? a->below : a->target);
+	else
+		snprintf(out, size, "%s, answered by %s", a->target, a->answers);
+}
+
+static void keep_sentence(struct view_ask *v, const struct mdl_ask *a, int width)
+{
+	const struct ui_core *core = v->view.core;
+	char text[9400];
+
+	lines_wrap(v, width, "", 0, "From now on zwatch will NOT ask when", UI_STYLE_STRONG, true);
+	keep_program(v, a, text, sizeof(text));
+	lines_wrap(v, width, "program", 9, text, UI_STYLE_TEXT, true);
+	snprintf(text, sizeof(text), "%s%s", v->ask.is_everywhere ? "in every project" : "in ",
+		 v->ask.is_everywhere ? "" : core->model->project);
+	lines_wrap(v, width, "started", 9, text, UI_STYLE_TEXT, true);
+	keep_target(v, a, text, sizeof(text));
+	lines_wrap(v, width, "connects", 9, text, UI_STYLE_TEXT, true);
+	if (a->risk >= POL_RISK_HIGH)
+		lines_wrap(v, width, "", 0,
+			   "The rule cannot tell one request from another: whatever goes through "
+			   "this socket will be allowed.",
+			   UI_STYLE_TEXT, true);
+}
+
+static void keep_choice(struct view_ask *v, int width, enum ui_keep_row row, const char *label,
+			const char *const *words, unsigned n, unsigned chosen)
+{
+	bool is_here = v->ask.row == row;
+	struct zw_buf b;
+
+	zw_buf_init(&b, 512);
+	for (unsigned i = 0; i < n; i++)
+		if (width >= 74 || i == chosen)
+			zw_buf_addf(&b, "%s(%s) %s", b.len > 0 ? "   " : "",
+				    i == chosen ? "*" : " ", words[i]);
+	zw_autofree char *head = zw_xasprintf("%s %s", is_here ? ">" : " ", label);
+	zw_autofree char *text = zw_xmemdup0(zw_buf_head(&b), b.len);
+	zw_buf_fini(&b);
+	lines_wrap(v, width, head, 9, text, is_here ? UI_STYLE_STRONG : UI_STYLE_TEXT, true);
+}
+
+static void keep_choices(struct view_ask *v, const struct mdl_ask *a, int width)
+{
+	const char *until[POL_UNTIL_MAX];
+	static const char *const where[] = {"this project only", "every project"};
+	static const char *const who[] = {"this program", "anything the agent runs"};
+	const char *what[] = {a->target, a->below};
+
+	for (unsigned i = 0; i < POL_UNTIL_MAX; i++)
+		until[i] = pol_until_word((enum pol_until)i);
+	keep_choice(v, width, UI_KEEP_UNTIL, "Until", until, POL_UNTIL_MAX, v->ask.until);
+	keep_choice(v, width, UI_KEEP_WHERE, "Where", where, 2, v->ask.is_everywhere);
+	keep_choice(v, width, UI_KEEP_WHO, "Who", who, 2, v->ask.is_any_program);
+	if (v->ask.has_below)
+		keep_choice(v, width, UI_KEEP_WHAT, "What", what, 2, v->ask.is_whole_domain);
+}
+
+/* One sentence, what of it can be chosen, and the way back. */
+static void keep_make(struct view_ask *v, const struct mdl_ask *a, int width, bool is_loose)
+{
+	lines_clear(v);
+	keep_sentence(v, a, width);
+	if (is_loose)
+		line_blank(v);
+	keep_choices(v, a, width);
+	if (is_loose)
+		line_blank(v);
+	if (*v->tried != '\0')
+		lines_wrap(v, width, "", 0, v->tried, UI_STYLE_ASK, false);
+	else
+		lines_wrap(v, width, "", 0, "T tries it on past sessions.", UI_STYLE_QUIET, false);
+	lines_wrap(
+		v, width, "", 0,
+		"Saved in rules.json. Undo: Ctrl-] u, or zwatch rules rm. Pasting is off here on "
+		"purpose.",
+		UI_STYLE_QUIET, false);
 }
 
 /* The fullest text that fits into @height rows. Facts are cut at the end, the consequence never: if
@@ -178,10 +339,16 @@ static void text_make(struct view_ask *v, const struct mdl_ask *a, int width, en
 static void text_fit(struct view_ask *v, const struct mdl_ask *a, int width, int height)
 {
 	v->is_cut = false;
+	if (v->ask.step == UI_ASK_KEEP) {
+		keep_make(v, a, width, true);
+		if (v->n_lines > height)
+			keep_make(v, a, width, false);
+		return;
+	}
 	text_make(v, a, width, LOOSE);
 	if (v->n_lines > height)
 		text_make(v, a, width, TIGHT);
-	if (v->n_lines <= height || v->has_details)
+	if (v->n_lines <= height || v->has_details || v->has_walk)
 		return;
 	int must = 0;
 	for (int i = 0; i < v->n_lines; i++)
@@ -205,7 +372,9 @@ static const char *second_step(const struct view_ask *v, bool is_session, char *
 {
 	enum pol_risk risk = v->ask.risk;
 
-	if (risk == POL_RISK_CRITICAL || (risk == POL_RISK_HIGH && is_session))
+	if (risk < POL_RISK_HIGH)
+		zw_strlcpy(out, v->ask.is_second_key ? "then Enter" : "", size);
+	else if (risk == POL_RISK_CRITICAL || (risk == POL_RISK_HIGH && is_session))
 		snprintf(out, size, "then type: %s", v->ask.word);
 	else
 		zw_strlcpy(out, risk == POL_RISK_HIGH ? "then Enter" : "", size);
@@ -228,7 +397,7 @@ static int draw_key(const struct draw_ctx *c, int row, int col, int width, enum 
 }
 
 /* Two columns: denying left, allowing right. */
-static void draw_keys_wide(struct view_ask *v, const struct draw_ctx *c, int row)
+static void draw_keys_wide(struct view_ask *v, const struct draw_ctx *c, int row, bool has_more)
 {
 	char then[64];
 	bool is_roomy = c->cols >= 88;
@@ -243,46 +412,61 @@ static void draw_keys_wide(struct view_ask *v, const struct draw_ctx *c, int row
 	draw_key(c, row + 1, right, 24, UI_CMD_ALLOW_SESSION,
 		 second_step(v, true, then, sizeof(then)));
 	draw_key(c, row + 2, 2, right - 4, UI_CMD_DENY_NOTE, is_roomy ? "for the agent" : "");
-	draw_text(c, row + 2, right, UI_STYLE_TEXT,
-		  "d details   f freeze agent   Esc answer later");
+	draw_key(c, row + 2, right, 24, UI_CMD_ALLOW_ALWAYS,
+		 v->ask.risk == POL_RISK_CRITICAL ? "then type the path"
+		 : v->ask.risk == POL_RISK_HIGH	  ? second_step(v, true, then, sizeof(then))
+						  : "");
+	if (has_more)
+		draw_fit(c, row + 3, 2, c->cols - 2, UI_STYLE_QUIET,
+			 "d details   e explain   c copy   f freeze agent   Tab next   Esc answer "
+			 "later");
 }
 
 /* Two rows or one. */
 static void draw_keys_narrow(struct view_ask *v, const struct draw_ctx *c, int row, int rows)
 {
 	enum pol_risk risk = v->ask.risk;
-	const char *once = risk == POL_RISK_HIGH ? "y once +Enter" : "y allow once";
+	const char *once = risk == POL_RISK_HIGH ? "y once +Enter" : "y once";
 
 	if (rows == 1) {
-		draw_fit(c, row, 0, c->cols, UI_STYLE_TEXT, "n deny  y once  s session");
+		draw_fit(c, row, 0, c->cols, UI_STYLE_TEXT, "n deny  y once  s session  A always");
 		return;
 	}
 	draw_text(c, row, 0, UI_STYLE_TEXT, "n deny (Enter)  N session  t with note");
 	if (v->ask.is_late)
 		once = "allow:";
 	if (risk >= POL_RISK_HIGH)
-		draw_textf(c, row + 1, 0, UI_STYLE_TEXT, "%s  s session, type %.20s", once,
-			   v->ask.word);
+		draw_textf(c, row + 1, 0, UI_STYLE_TEXT, "%s  s session  A always -> type it",
+			   once);
 	else
-		draw_textf(c, row + 1, 0, UI_STYLE_TEXT, "%s  s this session", once);
+		draw_textf(c, row + 1, 0, UI_STYLE_TEXT, "%s  s session  A always", once);
 }
 
 static void prompt_text(struct view_ask *v, const struct mdl_ask *a, int width, char *out,
 			size_t size)
 {
 	bool is_once = v->ask.scope == ZW_SCOPE_ONCE;
+	char keep[UI_NOTE_MAX + 1];
 
 	if (v->ask.step == UI_ASK_CONFIRM)
 		snprintf(out, size,
-			 width < 56 ? "Enter allows %s once"
-				    : "Enter allows %s once, any other key goes back",
-			 a->title);
+			 width < 56 ? "Enter allows %s %s"
+				    : "Enter allows %s %s, any other key goes back",
+			 a->title, is_once ? "once" : "this session");
 	else if (v->ask.step == UI_ASK_WORD && width < 76)
 		snprintf(out, size, "Type %s + Enter: ", v->ask.word);
 	else if (v->ask.step == UI_ASK_WORD)
 		snprintf(out, size,
 			 "Type %s and Enter to allow %s. Enter alone goes back: ", v->ask.word,
 			 is_once ? "once" : "this session");
+	else if (v->ask.step == UI_ASK_KEEP &&
+		 *ui_ask_keep_text(&v->ask, keep, sizeof(keep)) == '\0')
+		zw_strlcpy(out,
+			   width < 56 ? "Enter saves. Esc: back" : "Enter saves it. Esc goes back.",
+			   size);
+	else if (v->ask.step == UI_ASK_KEEP)
+		snprintf(out, size,
+			 width < 76 ? "Type %s: " : "Type  %s  and Enter. Empty goes back: ", keep);
 	else if (v->ask.step == UI_ASK_NOTE)
 		zw_strlcpy(out, width < 56 ? "Note: " : "Deny, and tell the agent: ", size);
 	else if (width < 34)
@@ -301,6 +485,11 @@ static void hint_text(struct view_ask *v, char *out, size_t size)
 	*out = '\0';
 	if (v->ask.hint[0] != '\0')
 		zw_strlcpy(out, v->ask.hint, size);
+	else if (v->ask.step == UI_ASK_KEEP)
+		snprintf(out, size, "%s",
+			 !v->ask.is_keep_read ? "PgDn: read on"
+			 : asleep_ms != 0     ? "asleep for a moment"
+					      : "Up Down Left Right: change");
 	else if (!v->ask.is_read)
 		snprintf(out, size, "Space: read on");
 	else if (v->ask.step == UI_ASK_CHOOSE && asleep_ms != 0)
@@ -368,6 +557,8 @@ static void draw_head(struct view_ask *v, const struct mdl_ask *a, const struct 
 						      : "Socket";
 
 	clock_text(v, a, clock, sizeof(clock));
+	if (v->ask.step == UI_ASK_KEEP)
+		zw_strlcpy(clock, " step 2 of 2 ", sizeof(clock));
 	int clock_w = draw_width(clock);
 	if (c->cols < 74)
 		clock_w = 0;
@@ -376,7 +567,8 @@ static void draw_head(struct view_ask *v, const struct mdl_ask *a, const struct 
 	snprintf(title, sizeof(title), " %s ", word);
 	int col = draw_text(
 		c, 0, 2, a->risk >= POL_RISK_HIGH ? ui_risk_style(a->risk) : UI_STYLE_TITLE, title);
-	snprintf(title, sizeof(title), " %s ", a->title);
+	snprintf(title, sizeof(title), " %s%s ", a->title,
+		 v->ask.step == UI_ASK_KEEP ? " - ALLOW ALWAYS" : "");
 	draw_fit(c, 0, col, c->cols - clock_w - col - 3, UI_STYLE_TITLE, title);
 }
 
@@ -395,7 +587,10 @@ static void draw_text_lines(struct view_ask *v, const struct draw_ctx *c)
 	bool is_all = true;
 	for (int i = last; i < v->n_lines; i++)
 		is_all = is_all && !v->line[i].is_must;
-	v->ask.is_read = v->ask.is_read || is_all;
+	if (v->ask.step == UI_ASK_KEEP)
+		v->ask.is_keep_read = v->ask.is_keep_read || is_all;
+	else
+		v->ask.is_read = v->ask.is_read || is_all;
 }
 
 /* The question as it stands there, for the record. */
@@ -430,12 +625,15 @@ struct sheet {
 	int prompt_gap;
 };
 
-static struct sheet sheet_of(const struct mdl_ask *a, const struct draw_ctx *c)
+static struct sheet sheet_of(const struct view_ask *v, const struct mdl_ask *a,
+			     const struct draw_ctx *c)
 {
 	struct sheet s = {.is_framed = a->risk >= POL_RISK_HIGH && c->cols >= 60 && c->rows >= 16,
 			  .is_wide = c->cols >= 76 && c->rows >= 12};
 
-	s.keys = s.is_wide ? 3 : c->rows >= 10 ? 2 : c->rows >= 7 ? 1 : 0;
+	s.keys = s.is_wide ? (c->rows >= 26 ? 4 : 3) : c->rows >= 10 ? 2 : c->rows >= 7 ? 1 : 0;
+	if (v->ask.step == UI_ASK_KEEP)
+		s.keys = 0;
 	s.above = s.prompt_gap = c->rows >= 26 ? 1 : 0;
 	s.gap = c->rows >= 20 ? 1 : 0;
 	s.bottom = s.is_framed || c->rows >= 20 ? 1 : 0;
@@ -463,8 +661,8 @@ static void draw_sheet(struct view_ask *v, const struct mdl_ask *a, const struct
 		draw_hline(c, c->rows - 1, 0, c->cols, frame_line(a->risk), frame_style(a->risk));
 	draw_head(v, a, c);
 	draw_text_lines(v, &text);
-	if (s->is_wide)
-		draw_keys_wide(v, &in, keys);
+	if (s->is_wide && s->keys > 0)
+		draw_keys_wide(v, &in, keys, s->keys > 3);
 	else if (s->keys > 0)
 		draw_keys_narrow(v, &in, keys, s->keys);
 	draw_prompt(v, a, &in, prompt);
@@ -481,7 +679,9 @@ static void ask_draw(struct view *view, const struct draw_ctx *all)
 			       "closes this.");
 		return;
 	}
-	struct sheet s = sheet_of(a, all);
+	v->ask.target = a->target;
+	v->ask.has_below = *a->below != '\0';
+	struct sheet s = sheet_of(v, a, all);
 	int margin = s.is_framed && all->cols >= 90 ? 2 : 0, around = sheet_rows(&s);
 	int width = all->cols - 2 * margin - (s.is_framed ? 4 : all->cols >= 30 ? 2 : 0);
 	text_fit(v, a, width, all->rows - around > 1 ? all->rows - around : 1);
@@ -498,12 +698,14 @@ static void ask_draw(struct view *view, const struct draw_ctx *all)
 
 /* -- keys -------------------------------------------------------------------------------------- */
 
-static void say_answer(struct ui_core *core, const struct mdl_ask *a, enum pol_verdict verdict,
-		       unsigned scope, bool is_late)
+static void say_answer(struct ui_core *core, const struct mdl_ask *a,
+		       const struct ui_answer *answer, bool is_late)
 {
 	size_t n = mdl_asks_waiting(core->model);
-	const char *what = verdict == POL_ALLOW ? "Allowed" : "Denied";
-	const char *when = scope == ZW_SCOPE_ONCE ? "once" : "for this session";
+	const char *what = answer->verdict == POL_ALLOW ? "Allowed" : "Denied";
+	const char *when = answer->scope == ZW_SCOPE_ONCE     ? "once"
+			   : answer->scope == ZW_SCOPE_ALWAYS ? "always (Ctrl-] u takes it back)"
+							      : "for this session";
 	char more[64] = "";
 
 	if (n > 0)
@@ -513,22 +715,87 @@ static void say_answer(struct ui_core *core, const struct mdl_ask *a, enum pol_v
 		    more);
 }
 
+static struct ui_answer answer_of(const struct view_ask *v, enum pol_verdict verdict)
+{
+	return (struct ui_answer){.ask = v->id,
+				  .verdict = verdict,
+				  .scope = v->ask.scope,
+				  .note = verdict == POL_DENY ? v->ask.text : "",
+				  .key = v->ask.key,
+				  .shown = v->shown != NULL ? v->shown : "",
+				  .shown_ms = v->view.core->now_ms - v->open_ms,
+				  .until = v->ask.until,
+				  .is_everywhere = v->ask.is_everywhere,
+				  .is_any_program = v->ask.is_any_program,
+				  .is_whole_domain = v->ask.is_whole_domain && v->ask.has_below};
+}
+
 static void give(struct view_ask *v, enum pol_verdict verdict)
 {
 	struct ui_core *core = v->view.core;
 	struct mdl_ask *a = mdl_ask_find(core->model, v->id);
-	struct ui_answer answer = {.ask = v->id,
-				   .verdict = verdict,
-				   .scope = v->ask.scope,
-				   .note = verdict == POL_DENY ? v->ask.text : "",
-				   .key = v->ask.key,
-				   .shown = v->shown != NULL ? v->shown : "",
-				   .shown_ms = core->now_ms - v->open_ms};
+	struct ui_answer answer = answer_of(v, verdict);
+	const char *refused = core->host.answer(core->host.arg, &answer);
 
-	core->host.answer(core->host.arg, &answer);
-	if (a != NULL)
-		say_answer(core, a, verdict, v->ask.scope, v->ask.is_late);
+	if (refused != NULL) {
+		ui_core_say(core, "%s", refused);
+		if (v->is_clocked)
+			core->host.ask_open(core->host.arg, v->id, false);
+	} else if (a != NULL) {
+		say_answer(core, a, &answer, v->ask.is_late);
+	}
 	view_pop(core);
+}
+
+static void try_rule(struct view_ask *v)
+{
+	struct ui_core *core = v->view.core;
+	struct ui_answer answer = answer_of(v, POL_ALLOW);
+	const char *text = core->host.try_rule(core->host.arg, &answer);
+
+	zw_strlcpy(v->tried, text != NULL ? text : "There is no record to try it on.",
+		   sizeof(v->tried));
+	ui_ask_rearm(&v->ask);
+}
+
+/* The one that stands behind this in the order of asking, round about. */
+static const struct mdl_ask *next_of(const struct ui_core *core, uint64_t id)
+{
+	const struct mdl_ask *a, *first = NULL;
+
+	TAILQ_FOREACH (a, &core->model->asks, link) {
+		if (a->state != MDL_ASK_HELD)
+			continue;
+		if (a->id > id)
+			return a;
+		if (first == NULL)
+			first = a;
+	}
+	return first;
+}
+
+static void to_next(struct view_ask *v)
+{
+	struct ui_core *core = v->view.core;
+	const struct mdl_ask *next = next_of(core, v->id);
+
+	if (next == NULL) {
+		ui_core_say(core, "No other question waits.");
+		return;
+	}
+	uint64_t id = next->id;
+	if (v->is_clocked)
+		core->host.ask_open(core->host.arg, v->id, false);
+	view_pop(core);
+	view_ask_open(core, id);
+}
+
+static void copy(struct view_ask *v)
+{
+	struct ui_core *core = v->view.core;
+	const char *text = v->shown != NULL ? v->shown : "";
+
+	core->effects.copy(core->effects.arg, text, strlen(text), false);
 }
 
 static void scroll(struct view_ask *v, int by)
@@ -542,10 +809,16 @@ static void scroll(struct view_ask *v, int by)
 
 static void ask_command(struct view_ask *v)
 {
-	if (v->ask.cmd == UI_CMD_DETAILS) {
-		v->has_details = !v->has_details;
+	if (v->ask.cmd == UI_CMD_DETAILS || v->ask.cmd == UI_CMD_ASK_EXPLAIN) {
+		bool *has = v->ask.cmd == UI_CMD_DETAILS ? &v->has_details : &v->has_walk;
+
+		*has = !*has;
 		v->scroll = 0;
 		ui_ask_rearm(&v->ask);
+	} else if (v->ask.cmd == UI_CMD_ASK_COPY) {
+		copy(v);
+	} else if (v->ask.cmd == UI_CMD_ASK_NEXT) {
+		to_next(v);
 	} else if (v->ask.cmd == UI_CMD_ASK_FREEZE) {
 		ui_core_cmd(v->view.core, UI_CMD_FREEZE);
 	} else {
@@ -565,6 +838,8 @@ static bool ask_key(struct view *view, struct ui_key key)
 	}
 	/* The host may have counted it as missed meanwhile. */
 	v->ask.is_late = a->state == MDL_ASK_MISSED;
+	v->ask.target = a->target;
+	enum ui_ask_step step = v->ask.step;
 	switch (ui_ask_key(&v->ask, key, core->now_ms)) {
 	case UI_ASK_DENY:
 		give(v, POL_DENY);
@@ -580,8 +855,15 @@ static bool ask_key(struct view *view, struct ui_key key)
 	case UI_ASK_COMMAND:
 		ask_command(v);
 		break;
+	case UI_ASK_TRY:
+		try_rule(v);
+		break;
 	case UI_ASK_NOTHING:
 	default:
+		if (v->ask.step != step) {
+			v->scroll = 0;
+			v->tried[0] = '\0';
+		}
 		break;
 	}
 	return true;
@@ -625,7 +907,7 @@ static const char *ask_hints(struct view *view)
 {
 	const struct view_ask *v = (const struct view_ask *)view;
 
-	return v->ask.step == UI_ASK_CHOOSE ? "n deny   Esc later" : "Esc back";
+	return v->ask.step == UI_ASK_CHOOSE ? "n deny   Tab next   Esc later" : "Esc back";
 }
 
 const struct view_ops view_ask_ops = {.name = "question",
@@ -677,6 +959,8 @@ void view_ask_open(struct ui_core *core, uint64_t id)
 	ui_ask_init(&v->ask, a->risk, a->word, core->config.arm_ms, core->config.quiet_ms,
 		    core->now_ms);
 	v->ask.is_late = a->state == MDL_ASK_MISSED;
+	v->ask.is_second_key = core->config.is_second_key;
+	v->ask.target = a->target;
 	v->is_clocked = !v->ask.is_late;
 	count(v, core->model, a);
 	view_push(core, &v->view);

@@ -46,6 +46,7 @@ static void fill(struct view_help *v)
 	v->split = v->n;
 	add_section(v, "IN A QUESTION", UI_SECTION_ASK);
 	add_section(v, "IN THE LIST OF QUESTIONS", UI_SECTION_WAIT);
+	add_section(v, "WITH VERY MANY QUESTIONS", UI_SECTION_FLOOD);
 	add(v, NULL, "WORDS (colour only repeats them)");
 	add(v, "allow", "green: let through");
 	add(v, "auto", "both ends are inside the sandbox");

@@ -15,7 +15,35 @@ struct view_wait {
 	struct ui_list list;
 	size_t n;
 	const struct mdl_ask *row[SHOWN_MAX]; /* of the model; rebuilt before each use */
+	uint64_t tag[SHOWN_MAX];	      /* numbers of the tagged ones */
+	size_t n_tag;
+	/* What allows sleeps as in a question, and wakes anew with every other picture. */
+	bool is_drawn;
+	int64_t written_ms, key_ms;
 };
+
+static void rearm(struct view_wait *v)
+{
+	v->is_drawn = false;
+	v->written_ms = -1;
+}
+
+static bool is_awake(const struct view_wait *v, int64_t last_key_ms)
+{
+	const struct ui_core *core = v->view.core;
+
+	return v->written_ms >= 0 && core->now_ms - v->written_ms >= core->config.arm_ms &&
+	       core->now_ms - last_key_ms >= core->config.quiet_ms;
+}
+
+static size_t tag_find(const struct view_wait *v, uint64_t id)
+{
+	size_t i = 0;
+
+	while (i < v->n_tag && v->tag[i] != id)
+		i++;
+	return i;
+}
 
 static uint64_t key_of(size_t row, void *arg)
 {
@@ -61,7 +89,9 @@ static void draw_row(struct view_wait *v, const struct draw_ctx *c, int row, siz
 	    who_w = is_wide ? 20 : 0;
 	char text[160];
 
-	draw_right(c, row, 1, 6, UI_STYLE_TEXT,
+	if (tag_find(v, a->id) < v->n_tag)
+		draw_text(c, row, 1, UI_STYLE_STRONG, "x");
+	draw_right(c, row, 2, 5, UI_STYLE_TEXT,
 		   ui_fmt_span(text, v->view.core->now_ms - a->since_ms));
 	draw_text(c, row, 8, ui_risk_style(a->risk), zw_risk_word(a->risk));
 	if (is_wide)
@@ -146,6 +176,7 @@ static void wait_draw(struct view *view, const struct draw_ctx *c)
 
 	view->core->is_cursor_visible = false;
 	rebuild(v, height > 0 ? (size_t)height : 0);
+	v->is_drawn = true;
 	draw_clear(c);
 	draw_title(v, c);
 	draw_heads(c);
@@ -205,14 +236,87 @@ static void deny_selected(struct view_wait *v, enum ui_cmd cmd)
 	     cmd == UI_CMD_WAIT_DENY_SESSION ? "N" : "n");
 }
 
+static void tag(struct view_wait *v, const struct mdl_ask *a)
+{
+	size_t at = tag_find(v, a->id);
+
+	if (at < v->n_tag) {
+		v->tag[at] = v->tag[--v->n_tag];
+		return;
+	}
+	if (a->risk >= POL_RISK_HIGH)
+		ui_core_say(v->view.core, "%s cannot be tagged: it needs its own answer.",
+			    zw_risk_word(a->risk));
+	else if (a->state != MDL_ASK_HELD)
+		ui_core_say(v->view.core, "It does not wait any more: Enter opens it.");
+	else if (v->n_tag < SHOWN_MAX)
+		v->tag[v->n_tag++] = a->id;
+}
+
+static size_t allow_one(struct ui_core *core, uint64_t id)
+{
+	const struct mdl_ask *a = mdl_ask_find(core->model, id);
+	struct ui_answer answer = {.ask = id,
+				   .verdict = POL_ALLOW,
+				   .scope = ZW_SCOPE_ONCE,
+				   .note = "",
+				   .key = "y",
+				   .shown = "(tagged in the list of questions)"};
+
+	if (a == NULL || a->state != MDL_ASK_HELD || a->risk >= POL_RISK_HIGH)
+		return 0;
+	return core->host.answer(core->host.arg, &answer) == NULL;
+}
+
+static void allow_tagged(struct view_wait *v, int64_t last_key_ms)
+{
+	struct ui_core *core = v->view.core;
+	size_t n = 0;
+
+	if (v->n_tag == 0) {
+		ui_core_say(core, "Nothing is tagged: Space tags a row, Enter opens it.");
+		return;
+	}
+	if (!is_awake(v, last_key_ms)) {
+		ui_core_say(core, "Too early: allow keys are asleep for a moment.");
+		return;
+	}
+	for (size_t i = 0; i < v->n_tag; i++)
+		n += allow_one(core, v->tag[i]);
+	v->n_tag = 0;
+	ui_core_say(core, "Allowed once: %zu.", n);
+}
+
+static void copy(struct view_wait *v, const struct mdl_ask *a)
+{
+	struct ui_core *core = v->view.core;
+	zw_autofree char *text =
+		zw_xasprintf("%s %s %s %s(%u) %s", zw_risk_word(a->risk),
+			     a->kind == POL_KIND_SITE ? "net" : "unix", a->target,
+			     mdl_proc_name(&a->proc), a->proc.pid, a->proc.command);
+
+	core->effects.copy(core->effects.arg, text, strlen(text), false);
+}
+
 static enum ui_cmd wait_cmd(struct view *view, enum ui_cmd cmd)
 {
 	struct view_wait *v = (struct view_wait *)view;
 	const struct mdl_ask *a = selected(v);
+	int64_t last_key_ms = v->key_ms;
 
+	v->key_ms = view->core->now_ms;
+	if (cmd == UI_CMD_WAIT_ALLOW) {
+		allow_tagged(v, last_key_ms);
+		return UI_CMD_NONE;
+	}
+	rearm(v);
 	if (ui_list_move(&v->list, cmd, key_of, v))
 		return UI_CMD_NONE;
-	if (cmd == UI_CMD_WAIT_DENY || cmd == UI_CMD_WAIT_DENY_SESSION)
+	if (cmd == UI_CMD_WAIT_TAG && a != NULL)
+		tag(v, a);
+	else if (cmd == UI_CMD_WAIT_COPY && a != NULL)
+		copy(v, a);
+	else if (cmd == UI_CMD_WAIT_DENY || cmd == UI_CMD_WAIT_DENY_SESSION)
 		deny_selected(v, cmd);
 	else if (cmd == UI_CMD_WAIT_DENY_ALL)
 		deny_all(v);
@@ -225,12 +329,34 @@ static enum ui_cmd wait_cmd(struct view *view, enum ui_cmd cmd)
 
 static const char *wait_hints(struct view *view)
 {
-	return view->core->cols >= 60 ? "Enter open   n deny   N session   D deny all   Esc back"
+	return view->core->cols >= 60 ? "Enter open  Space tag  y allow tagged  n N D deny  Esc"
 				      : "Enter open  Esc back";
+}
+
+static void wait_update(struct view *view, unsigned changed)
+{
+	if ((changed & MDL_CHANGED_ASKS) != 0)
+		rearm((struct view_wait *)view);
+}
+
+static void wait_written(struct view *view)
+{
+	struct view_wait *v = (struct view_wait *)view;
+
+	if (v->is_drawn && v->written_ms < 0)
+		v->written_ms = view->core->now_ms;
+}
+
+static void wait_resized(struct view *view)
+{
+	rearm((struct view_wait *)view);
 }
 
 static const struct view_ops wait_ops = {.name = "waiting",
 					 .section = UI_SECTION_WAIT,
+					 .update = wait_update,
+					 .written = wait_written,
+					 .resized = wait_resized,
 					 .draw = wait_draw,
 					 .cmd = wait_cmd,
 					 .hints = wait_hints};
@@ -240,6 +366,8 @@ void view_wait_open(struct ui_core *core)
 	if (view_is(core, &wait_ops))
 		return;
 	struct view_wait *v = zw_xnew(struct view_wait);
+	v->key_ms = core->now_ms;
+	rearm(v);
 	v->view.ops = &wait_ops;
 	view_push(core, &v->view);
 }

@@ -91,7 +91,8 @@ static void send_ask(struct brk_wait *w, uint64_t ask, void *arg)
 		.asked = zw_span(asked), .listener_uid = f->listener.uid,
 		.listener_pid = f->listener.pid, .listener_exe = zw_span(f->listener.exe),
 		.owner_uid = f->owner_uid, .owner_gid = f->owner_gid, .mode_bits = f->mode,
-		.pid = r->who->pid, .exe = zw_span(r->exe),
+		.is_look = r->v.is_look, .otherwise = (uint8_t)r->v.otherwise,
+		.exe_id = r->who->exe_id, .pid = r->who->pid, .exe = zw_span(r->exe),
 		.argv = zw_span_n(r->who->argv, r->who->argv_len), .cwd = zw_span(r->who->cwd),
 		.chain = zw_span_n(r->who->chain, r->who->chain_len));
 	if (!zev_timer_is_running(b->watch))
@@ -250,6 +251,8 @@ static void on_msg(struct zw_chan *chan, enum zw_msg_id id, const union zw_msg_a
 		on_msg_ask_answer(b, &msg->ask_answer);
 	} else if (id == ZW_ID_brk_close) {
 		brk_unix_close(b, msg->brk_close.target, msg->brk_close.pid);
+	} else if (id == ZW_ID_cut) {
+		brk_unix_cut(b, msg->cut.target, msg->cut.program);
 	} else if (id == ZW_ID_committed) {
 		brk_unix_committed(b, msg->committed.seq, msg->committed.is_kept != 0);
 	} else {

@@ -12,7 +12,7 @@
 
 #define PROMPTS_MAX 256
 #define MEMORY_MAX  256
-#define KEY_MAX_B   (2 * BRK_PATH_MAX + 64)
+#define KEY_MAX_B   (3 * BRK_PATH_MAX + 128)
 
 TAILQ_HEAD(wait_list, brk_wait);
 
@@ -254,6 +254,17 @@ void brk_memory_add(struct brk_memory *m, const struct brk_found *f, const char 
 		kept_free(m, TAILQ_FIRST(&m->list));
 	TAILQ_INSERT_TAIL(&m->list, k, link);
 	m->n++;
+}
+
+void brk_memory_forget(struct brk_memory *m, struct zw_span path, struct zw_span exe)
+{
+	struct kept *k, *next;
+
+	for (k = TAILQ_FIRST(&m->list); k != NULL; k = next) {
+		next = TAILQ_NEXT(k, link);
+		if (zw_span_eq(path, k->found.path) && (exe.len == 0 || zw_span_eq(exe, k->exe)))
+			kept_free(m, k);
+	}
 }
 
 static bool is_same_listener(const struct brk_listener *a, const struct brk_listener *b)

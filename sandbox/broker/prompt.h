@@ -46,10 +46,11 @@ void brk_prompts_free(struct brk_prompts *p);
 void brk_prompts_hold(struct brk_prompts *p, int64_t hold_ms);
 
 /**
- * Lets @w wait for the answer about @f and @exe, in an open question or a new one.
+ * Lets @w wait for the answer about @f and @who (program, with what tells it from others of the same
+ * path), in an open question or a new one.
  * Returns 0, or ZW_E_BUSY when there are too many questions.
  */
-int brk_prompts_wait(struct brk_prompts *p, const struct brk_found *f, const char *exe,
+int brk_prompts_wait(struct brk_prompts *p, const struct brk_found *f, const char *who,
 		     struct brk_wait *w);
 /** Whether @w waits in question @ask. */
 bool brk_prompts_is(const struct brk_wait *w, uint64_t ask);
@@ -69,6 +70,8 @@ void brk_memory_free(struct brk_memory *m);
 /** Keeps @a for @f and @exe; the file stays pinned. The oldest of 256 makes room. */
 void brk_memory_add(struct brk_memory *m, const struct brk_found *f, const char *exe,
 		    const struct brk_answer *a);
+/** Forgets what is kept for @path and @exe; @exe "" = for any program. */
+void brk_memory_forget(struct brk_memory *m, struct zw_span path, struct zw_span exe);
 /**
  * The answer kept for this socket and program, or NULL. The same file is the same socket. A new file
  * under the same path counts only where the agent cannot make one (not visible inside), and with the

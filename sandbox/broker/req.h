@@ -54,6 +54,8 @@ struct brk_verdict {
 	char class_name[64];
 	enum pol_risk risk;
 	enum pol_way way;
+	bool is_look; /* as in struct pol_decision */
+	enum pol_verdict otherwise;
 };
 
 struct brk_open;
@@ -216,5 +218,7 @@ void brk_open_close(struct brk_open *o);
 void brk_unix_close(struct broker *b, struct zw_span target, uint32_t pid);
 /** Ends all relays; each still tells its counts. */
 void brk_unix_fini(struct broker *b);
+/** Closes the relays to @target of @program ("" = of any). */
+void brk_unix_cut(struct broker *b, struct zw_span target, struct zw_span program);
 
 #endif

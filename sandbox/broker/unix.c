@@ -13,6 +13,7 @@
 #include "src/base/mem.h"
 #include "src/base/str.h"
 #include "src/base/words.h"
+#include "src/policy/script.h"
 
 /* Longest time that the loop itself waits for a listener; then a worker takes over. */
 #define INLINE_MS     2
@@ -183,6 +184,8 @@ static void judge(struct brk_req *r)
 	r->v.way = class != NULL && b->level >= LEVEL_DIRECT ? class->way : POL_WAY_RELAY;
 	zw_strlcpy(r->v.class_name, class != NULL ? class->name : "", sizeof(r->v.class_name));
 	zw_strlcpy(r->v.reason, d.reason != NULL ? d.reason : "", sizeof(r->v.reason));
+	r->v.is_look = d.is_look;
+	r->v.otherwise = d.is_look ? d.otherwise : POL_ASK;
 	if (d.verdict == POL_ALLOW && r->found->is_moved)
 		r->v.verdict = d.verdict = POL_ASK;
 	if (is_below(r->found->path, b->runtime_dir))
@@ -253,16 +256,30 @@ enum brk_state brk_unix_decide(struct brk_req *r)
 	return act(r);
 }
 
+/* A rule for one program says nothing of another that lies under its name, nor of another script. */
+static void program_key(const struct brk_req *r, char *out, size_t size)
+{
+	char script[BRK_PATH_MAX];
+
+	pol_script_of(r->exe, zw_span_n(r->who->argv, r->who->argv_len), r->who->cwd, script,
+		      sizeof(script));
+	snprintf(out, size, "%llx %s%c%s", (unsigned long long)r->who->exe_id, r->exe, 1, script);
+}
+
 enum brk_state brk_unix_ask(struct brk_req *r)
 {
-	if (!r->b->can_ask)
+	char who[2 * BRK_PATH_MAX + 32];
+
+	/* To a question about a saved rule zwatch itself has the answer. */
+	if (!r->b->can_ask && !r->v.is_look)
 		return refuse(r, ZW_DID_DENY, ZW_BY_NO_TERMINAL, "nobody is there to answer");
 	r->is_asked = true;
 	r->next = BRK_ASK;
 	/* The socket's folder and root are not needed any more, the pin is. */
 	zw_close(&r->place.root_fd);
 	zw_close(&r->place.cwd_fd);
-	if (brk_prompts_wait(r->b->prompts, r->found, r->exe, &r->wait) < 0)
+	program_key(r, who, sizeof(who));
+	if (brk_prompts_wait(r->b->prompts, r->found, who, &r->wait) < 0)
 		return refuse(r, ZW_DID_DENY, ZW_BY_LIMIT, "too many questions are open");
 	return BRK_WAITS;
 }
@@ -279,7 +296,10 @@ void brk_unix_answered(struct brk_req *r, const struct brk_answer *a)
 		return;
 	}
 	brk_req_continue(r, refuse(r, a->did, a->by,
-				   a->by == ZW_BY_TIMEOUT ? "nobody answered in time" : ""));
+				   a->by == ZW_BY_TIMEOUT	? "nobody answered in time"
+				   : a->by == ZW_BY_NO_TERMINAL ? "nobody is there to answer"
+				   : a->by == ZW_BY_MODE	? r->v.reason
+								: ""));
 }
 
 void brk_unix_rejudge(struct broker *b)
@@ -584,6 +604,19 @@ void brk_open_close(struct brk_open *o)
 	brk_relay_counts(o->relay, &up_b, &down_b);
 	brk_relay_free(o->relay);
 	on_open_end(up_b, down_b, o);
+}
+
+void brk_unix_cut(struct broker *b, struct zw_span target, struct zw_span program)
+{
+	struct brk_open *o, *next;
+
+	brk_memory_forget(b->memory, target, program);
+	for (o = LIST_FIRST(&b->opens); o != NULL; o = next) {
+		next = LIST_NEXT(o, link);
+		if (zw_span_eq(target, o->event->target) &&
+		    (program.len == 0 || zw_span_eq(program, o->event->who.exe)))
+			brk_open_close(o);
+	}
 }
 
 /* Whether the caller's descriptor closes on exec. */

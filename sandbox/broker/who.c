@@ -2,8 +2,11 @@
 #include "sandbox/broker/who.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <sys/stat.h>
 
 #include "src/base/err.h"
+#include "src/base/io.h"
 #include "src/base/mem.h"
 
 #define PARENTS_MAX 16
@@ -71,6 +74,16 @@ static void chain_add(const struct brk_sys *sys, pid_t pid, struct brk_who *w)
 	w->chain_len += (size_t)len;
 }
 
+/* The file itself, wherever it lies. */
+static uint64_t exe_id_read(pid_t tid)
+{
+	char path[40];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)tid);
+	return stat(path, &st) == 0 ? zw_file_id(&st) : 0;
+}
+
 int brk_who_read(const struct brk_sys *sys, pid_t tid, pid_t init_pid, struct brk_who *w)
 {
 	struct brk_status s;
@@ -79,6 +92,7 @@ int brk_who_read(const struct brk_sys *sys, pid_t tid, pid_t init_pid, struct br
 	memset(w, 0, sizeof(*w));
 	if (sys->proc_link(tid, "exe", w->exe, sizeof(w->exe)) < 0)
 		w->exe[0] = '\0';
+	w->exe_id = exe_id_read(tid);
 	if (r < 0)
 		return r == ZW_E_SYNTAX ? -EBADMSG : r;
 	w->pid = s.tgid;

@@ -12,6 +12,7 @@
 struct brk_who {
 	uint32_t pid; /* of the process, as the host counts */
 	char exe[4096];
+	uint64_t exe_id; /* zw_file_id() of it, 0 = could not be told */
 	char cwd[4096];
 	char argv[4096]; /* NUL between arguments */
 	size_t argv_len;

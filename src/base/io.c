@@ -120,3 +120,16 @@ int64_t zw_mono_us(void)
 {
 	return clock_us(CLOCK_MONOTONIC);
 }
+
+/* FNV-1a, 64 bits. */
+uint64_t zw_file_id(const struct stat *st)
+{
+	const uint64_t parts[] = {st->st_dev, st->st_ino, (uint64_t)st->st_size,
+				  (uint64_t)st->st_ctim.tv_sec, (uint64_t)st->st_ctim.tv_nsec};
+	const uint8_t *p = (const uint8_t *)parts;
+	uint64_t h = 14695981039346656037u;
+
+	for (size_t i = 0; i < sizeof(parts); i++)
+		h = (h ^ p[i]) * 1099511628211u;
+	return h != 0 ? h : 1;
+}

@@ -26,6 +26,13 @@ int zw_mkdirs(const char *path, mode_t mode);
 /** Switches O_NONBLOCK on, 0 or -errno. */
 int zw_set_nonblock(int fd);
 
+/**
+ * One number for a file as it is: device, inode, size and the time of its last change, which nobody
+ * can set. Never 0.
+ */
+struct stat;
+uint64_t zw_file_id(const struct stat *st);
+
 /** Wall clock, microseconds since 1970 UTC. */
 int64_t zw_now_us(void);
 /** Monotonic clock, microseconds. */

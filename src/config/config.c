@@ -167,7 +167,7 @@ int cfg_rule_add(struct cfg *cfg, const struct pol_rule *rule, const char **ret_
 	int code = pol_rule_check(&r, ret_why);
 	if (code < 0)
 		return code;
-	r.id = (uint32_t)cfg->n_rules + 1;
+	r.id = CFG_RULE_FIRST + (uint32_t)cfg->n_rules;
 	r.pattern = zw_xstrdup(r.pattern);
 	r.program = copy_or_null(r.program);
 	r.origin = copy_or_null(r.origin);

@@ -29,6 +29,9 @@ enum cfg_theme { CFG_THEME_TERMINAL, CFG_THEME_MONO };
 enum cfg_durable { CFG_DURABLE_CRASH, CFG_DURABLE_POWER };
 enum cfg_command_lines { CFG_LINES_MASKED, CFG_LINES_FULL, CFG_LINES_NONE };
 
+/* Below it are the numbers of saved rules, which last; those of settings change with the files. */
+#define CFG_RULE_FIRST 100000u
+
 #define CFG_ARM_SECOND_KEY (-1) /* arm_ms: no delay, allowing needs Enter as well */
 
 /** A text from a settings file and where it stands; owned. */
@@ -111,7 +114,7 @@ struct cfg {
 	struct cfg_agent_entry *agents;
 	size_t n_agents;
 
-	/* Rules of all layers; ids count from 1 in this list. Sockets of the settings are here as
+	/* Rules of all layers; ids count from CFG_RULE_FIRST in this list. Sockets of the settings are here as
 	 * allows without POL_RULE_DANGEROUS_OK, and in `sockets` for the warning. */
 	struct pol_rule *rules; /* strings owned */
 	size_t n_rules;

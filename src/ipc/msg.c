@@ -211,6 +211,8 @@ const char *zw_role_name(enum zw_role role)
 		return "zwatch-broker";
 	case ROLE_AUDIT:
 		return "zwatch-audit";
+	case ROLE_CLIENT:
+		return "zwatch ask";
 	case ROLE_HELPERS:
 		break;
 	}

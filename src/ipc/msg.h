@@ -23,6 +23,7 @@ enum zw_role {
 	ROLE_RESOLVER = 1 << 3,
 	ROLE_BROKER = 1 << 4,
 	ROLE_AUDIT = 1 << 5,
+	ROLE_CLIENT = 1 << 6, /* zwatch ask, in another terminal of the same user */
 	ROLE_HELPERS = ROLE_PANE | ROLE_PROXY | ROLE_RESOLVER | ROLE_BROKER | ROLE_AUDIT,
 };
 

@@ -4,6 +4,7 @@
 #define ZW_MAIN_CMD_H
 
 #include "src/main/cli.h"
+#include "src/config/saved_file.h"
 #include "src/main/start.h"
 
 /** `zwatch AGENT`, `zwatch run`. @st has the settings. */
@@ -12,6 +13,12 @@ int cmd_session(struct start *st, const struct cli *cli);
 int cmd_help(const struct cli *cli);
 /** `zwatch demo`. */
 int cmd_demo(const struct cli *cli);
+
+int cmd_rules(struct start *st, const struct cli *cli);
+int cmd_explain(struct start *st, const struct cli *cli);
+int cmd_ask(struct start *st, const struct cli *cli);
+/** `zwatch why`: knows no settings, which are hidden where it runs. */
+int cmd_why(const struct cli *cli);
 
 int cmd_history(struct start *st, const struct cli *cli);
 int cmd_log(struct start *st, const struct cli *cli);
@@ -27,6 +34,14 @@ void cmd_db_prune_behind(struct start *st);
 int cmd_check(struct start *st, const struct cli *cli);
 int cmd_config(struct start *st, const struct cli *cli);
 
+/** Path of rules.json. Caller frees. */
+char *cmd_rules_path(const struct start *st);
+/** Reads it and prints what is wrong with it. Returns 0 or ZW_E_CONFIG, with *ret empty. */
+int cmd_rules_load(const char *path, struct cfg_saved *ret);
+/** Folder of the control socket. Caller frees. */
+char *cmd_control_dir(const struct start *st);
+/** Real path of a program by path or by its name in PATH; NULL = none. Caller frees. */
+char *cmd_program_find(const char *word);
 /** Path of the store: $ZWATCH_DB, else history.db in the state folder. Caller frees. */
 char *cmd_store_path(const struct start *st);
 

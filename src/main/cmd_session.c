@@ -12,6 +12,7 @@
 #include "src/base/mem.h"
 #include "src/base/str.h"
 #include "src/config/danger.h"
+#include "src/config/saved_file.h"
 #include "src/main/cmd.h"
 #include "src/main/dash.h"
 #include "src/main/way_out.h"
@@ -24,6 +25,31 @@
 #define HEAD_DIGITS 32
 
 enum face { FACE_NONE, FACE_DASHBOARD, FACE_COLLAPSED };
+
+char *cmd_rules_path(const struct start *st)
+{
+	return zw_xasprintf("%s/" CFG_SAVED_FILE, st->places.config_dir);
+}
+
+int cmd_rules_load(const char *path, struct cfg_saved *ret)
+{
+	struct cfg_report report = {.n = 0};
+	int r = cfg_saved_load(path, ret, &report);
+
+	for (size_t i = 0; i < report.n; i++) {
+		zw_autofree char *line = cfg_error_format(&report.list[i]);
+
+		dprintf(2, "zwatch: %s\n", line);
+	}
+	if (r < 0)
+		dprintf(2,
+			"        Without its rules nothing is started: a deny of yours would be "
+			"missing.\n"
+			"        fix: zwatch rules edit, or take the copy beside it, %s.bak\n",
+			path);
+	cfg_report_clear(&report);
+	return r;
+}
 
 char *cmd_store_path(const struct start *st)
 {
@@ -299,6 +325,10 @@ static void face_config(struct dash *d, const struct start *st, const struct cli
 		.has_mouse = st->cfg->ui_mouse && !cli_has(cli, CLI_OPT_NO_MOUSE),
 		.arm_ms = st->cfg->arm_ms > 0 ? st->cfg->arm_ms : 500,
 		.quiet_ms = 300,
+		.is_second_key = st->cfg->arm_ms == CFG_ARM_SECOND_KEY,
+		.repeat_n = (int)st->cfg->repeat_to_session,
+		.flood_n = (int)st->cfg->flood.n,
+		.flood_ms = st->cfg->flood.in_ms,
 		.history_path = store,
 		.agent_name = name,
 	};
@@ -399,6 +429,33 @@ static const struct cfg_catalogue *catalogue_get(void *arg)
 	return start_catalogue(arg);
 }
 
+/* Whether anybody answers: on the dashboard, or, with --on-ask wait, by zwatch ask. */
+static bool can_ask(const struct cli *cli, enum face face)
+{
+	const char *on_ask = cli_get(cli, CLI_OPT_ON_ASK);
+
+	if (on_ask == NULL)
+		on_ask = getenv("ZWATCH_ON_ASK");
+	if (on_ask != NULL && strcmp(on_ask, "wait") == 0)
+		return true;
+	return face != FACE_NONE && (on_ask == NULL || strcmp(on_ask, "deny") != 0) &&
+	       !cli_has(cli, CLI_OPT_NO_INPUT);
+}
+
+/* The last words on standard error, and what is done when nobody waits any more. */
+static void session_end(struct start *st, const struct cli *cli, struct sup_result *result)
+{
+	if (*result->what != '\0')
+		say_failure(result);
+	else if (!cli_has(cli, CLI_OPT_QUIET) &&
+		 (isatty(STDERR_FILENO) || cli_has(cli, CLI_OPT_VERBOSE)))
+		say_end(result);
+	say_head(result);
+	if (result->is_prune_due)
+		cmd_db_prune_behind(st);
+	sup_result_fini(result);
+}
+
 /* Returns 0, or the exit status. */
 static int face_prepare(struct dash *d)
 {
@@ -422,7 +479,9 @@ static int session_run(struct start *st, const struct cli *cli, enum face face, 
 	zw_autofree char *quotas = lines_of(&st->cfg->quota_sites);
 	zw_autofree char *store = cmd_store_path(st);
 	zw_autofree char *runtime = zw_xasprintf("%s/zwatch", st->places.runtime_dir);
-	const char *on_ask = cli_get(cli, CLI_OPT_ON_ASK);
+	zw_autofree char *rules = cmd_rules_path(st);
+	zw_autofree char *control = cmd_control_dir(st);
+	struct cfg_saved saved;
 	const char *cast_file = NULL;
 	struct sup_cast cast = {.fd = -1};
 	struct dash dash = {.grid_fd = -1, .tty_fd = -1};
@@ -451,16 +510,20 @@ static int session_run(struct start *st, const struct cli *cli, enum face face, 
 		.command_lines = (uint8_t)st->cfg->history_command_lines,
 		.is_durable = st->cfg->history_durable == CFG_DURABLE_POWER,
 		.runtime_dir = runtime,
+		.rules_path = rules,
+		.control_dir = control,
+		.saved = &saved,
 		.is_private = cli_has(cli, CLI_OPT_PRIVATE),
 		.is_dangerous = is_dangerous,
-		.can_ask = face != FACE_NONE && (on_ask == NULL || strcmp(on_ask, "deny") != 0) &&
-			   !cli_has(cli, CLI_OPT_NO_INPUT),
+		.can_ask = can_ask(cli, face),
 		.log_fd = log_fd,
 		.scrollback_n = (uint32_t)st->cfg->ui_scrollback_n,
 		.has_kitty = ui_outer_kitty() != NULL,
 		.has_clipboard = st->cfg->ui_agent_clipboard,
 	};
 
+	if (cmd_rules_load(rules, &saved) < 0)
+		return ZW_EXIT_CONFIG;
 	net_fill(&config.net, st->cfg, upstreams, private_names, quotas, st->trust_files, &way);
 	int status = cast_choose(st, cli, face, &cast_file);
 	if (status == 0 && cast_file != NULL)
@@ -481,15 +544,7 @@ static int session_run(struct start *st, const struct cli *cli, enum face face, 
 	if (cast_file != NULL && *result.cast_path == '\0')
 		unlink(cast.path); /* nothing was started */
 	cast_close(&cast);
-	if (*result.what != '\0')
-		say_failure(&result);
-	else if (!cli_has(cli, CLI_OPT_QUIET) &&
-		 (isatty(STDERR_FILENO) || cli_has(cli, CLI_OPT_VERBOSE)))
-		say_end(&result);
-	say_head(&result);
-	if (result.is_prune_due)
-		cmd_db_prune_behind(st);
-	sup_result_fini(&result);
+	session_end(st, cli, &result);
 	return status;
 }
 

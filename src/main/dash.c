@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "src/base/mem.h"
+#include "src/main/tryout.h"
 
 /* -- what the dashboard wants of the session ---------------------------------------------------- */
 
@@ -39,12 +40,47 @@ static void host_ask_open(void *arg, uint64_t ask, bool is_open)
 	sup_ask_open(d->sup, ask, is_open);
 }
 
-static void host_answer(void *arg, const struct ui_answer *a)
+static const char *host_answer(void *arg, const struct ui_answer *a)
+{
+	struct dash *d = arg;
+	struct sup_reply reply = {.verdict = a->verdict,
+				  .scope = a->scope,
+				  .note = a->note != NULL ? a->note : "",
+				  .key = a->key,
+				  .shown = a->shown,
+				  .shown_ms = a->shown_ms,
+				  .until = a->until,
+				  .is_everywhere = a->is_everywhere,
+				  .is_any_program = a->is_any_program,
+				  .is_whole_domain = a->is_whole_domain};
+
+	return sup_answer(d->sup, a->ask, &reply);
+}
+
+/* A rule as this answer would make it, tried on the record. */
+static const char *host_try_rule(void *arg, const struct ui_answer *a)
+{
+	struct dash *d = arg;
+	struct pol_saved rule;
+	struct tryout t;
+
+	if (sup_rule_of(d->sup, a->ask, a->is_everywhere, a->is_any_program, a->is_whole_domain,
+			&rule) < 0)
+		return NULL;
+	int r = tryout_run(d->config.history_path, &rule, &t);
+	pol_saved_fini(&rule);
+	if (r < 0)
+		return NULL;
+	free(d->tried);
+	d->tried = tryout_text(&t);
+	return d->tried;
+}
+
+static void host_strict(void *arg, uint64_t ask)
 {
 	struct dash *d = arg;
 
-	sup_answer(d->sup, a->ask, a->verdict, a->scope, a->note != NULL ? a->note : "", a->key,
-		   a->shown, a->shown_ms);
+	sup_strict(d->sup, ask);
 }
 
 static const char *host_undo(void *arg)
@@ -164,6 +200,8 @@ static int face_open(struct sup *sup, struct zev_loop *loop, struct mdl_session 
 			       .frame_done = host_frame_done,
 			       .ask_open = host_ask_open,
 			       .answer = host_answer,
+			       .strict = host_strict,
+			       .try_rule = host_try_rule,
 			       .undo = host_undo,
 			       .close_sock = host_close_sock,
 			       .freeze = host_freeze,
@@ -328,6 +366,7 @@ int dash_init(struct dash *d)
 
 void dash_fini(struct dash *d)
 {
+	free(zw_steal(&d->tried));
 	ui_free(zw_steal(&d->ui));
 	if (d->grid != NULL)
 		munmap(d->grid, PANE_GRID_SIZE_B);

@@ -14,6 +14,7 @@ struct dash {
 	struct pane_grid *grid; /* owned mapping */
 	int grid_fd, tty_fd;	/* owned */
 	struct sup_face face;
+	char *tried; /* owned; what past sessions said of a rule */
 };
 
 /**

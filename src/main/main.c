@@ -63,11 +63,18 @@ static int run_command(struct start *st, const struct cli *cli, int config_error
 		if (cli->n_rest > 0 && strcmp(cli->rest[0], "rm") == 0)
 			return cmd_log_rm(st, cli);
 		return cmd_log(st, cli);
+	case CLI_CMD_rules:
+		return cmd_rules(st, cli);
+	case CLI_CMD_explain:
+		return cmd_explain(st, cli);
+	case CLI_CMD_ask:
+		return cmd_ask(st, cli);
 	case CLI_CMD_check:
 	case CLI_CMD_doctor:
 		return cmd_check(st, cli);
 	case CLI_CMD_config:
 		return cmd_config(st, cli);
+	case CLI_CMD_why:
 	case CLI_CMD_demo:
 	case CLI_CMD_help:
 	case CLI_CMD_version:
@@ -168,6 +175,8 @@ int main(int argc, char **argv)
 	}
 	if (cli.command == CLI_CMD_version)
 		return version_print();
+	if (cli.command == CLI_CMD_why)
+		return cmd_why(&cli);
 	if (cli.command == CLI_CMD_demo)
 		return cmd_demo(&cli);
 	return with_settings(&cli);

@@ -51,7 +51,8 @@ static void ask_free(struct mdl_ask *a)
 {
 	char *const strings[] = {a->class_name, a->title,   a->wants,  a->consequence,
 				 a->safer,	a->word,    a->target, a->asked,
-				 a->owner,	a->answers, a->before};
+				 a->owner,	a->answers, a->before, a->near,
+				 a->script,	a->below,   a->hash,   a->script_hash};
 
 	for (size_t i = 0; i < ZW_N_ELEMENTS(strings); i++)
 		free(strings[i]);
@@ -274,7 +275,7 @@ static void asks_trim(struct mdl_session *s)
 	while (s->n_asks >= MDL_ASKS_MAX && a != NULL) {
 		struct mdl_ask *next = TAILQ_NEXT(a, link);
 
-		if (!ask_waits(a)) {
+		if (!ask_waits(a) && a->state != MDL_ASK_LOOK) {
 			TAILQ_REMOVE(&s->asks, a, link);
 			s->n_asks--;
 			ask_free(a);
@@ -292,7 +293,8 @@ struct mdl_ask *mdl_ask_new(struct mdl_session *s, uint64_t id)
 	a->n_waiting = 1;
 	char **const strings[] = {&a->class_name, &a->title,   &a->wants,  &a->consequence,
 				  &a->safer,	  &a->word,    &a->target, &a->asked,
-				  &a->owner,	  &a->answers, &a->before};
+				  &a->owner,	  &a->answers, &a->before, &a->near,
+				  &a->script,	  &a->below,   &a->hash,   &a->script_hash};
 	for (size_t i = 0; i < ZW_N_ELEMENTS(strings); i++)
 		*strings[i] = empty();
 	proc_init(&a->proc);

@@ -73,6 +73,7 @@ enum mdl_ask_state {
 	MDL_ASK_ANSWERED,
 	MDL_ASK_MISSED, /* time over: denied once; a late answer counts for this session */
 	MDL_ASK_GONE,	/* the program gave up or ended */
+	MDL_ASK_LOOK,	/* zwatch compares it with saved rules; nobody is shown it */
 };
 
 /** One question: who + what. Strings owned, printable; texts of the class are filled in by super. */
@@ -93,6 +94,13 @@ struct mdl_ask {
 	char *owner;	   /* "owner root:docker, mode 0660"; "" for a site */
 	char *answers;	   /* "dockerd(1187), running as root"; "" for a site */
 	char *before;	   /* what happened before with this target in this session */
+	char *near;	   /* why a saved rule narrowly did not apply; "" */
+	char *script;	   /* what an interpreter runs; "" = none, or not a file */
+	char *below;	   /* site: "*.example.org:443", which an answer may be for as well; "" */
+	bool is_interpreter;
+	bool is_identified;	  /* the hashes below have been looked for */
+	char *hash, *script_hash; /* of the program's file; "" = could not be told */
+	uint32_t n_denied;	  /* equal questions that were denied in this session */
 	struct mdl_proc proc;
 	bool is_allowed; /* ANSWERED: how */
 	uint32_t n_waiting;

@@ -12,6 +12,7 @@ struct wanted {
 	enum pol_action action;
 	uint16_t port; /* 0 = any */
 	const char *program;
+	bool want_look; /* only allows that zwatch has to look at; else none of these */
 };
 
 static bool port_is_meant(const struct pol_entry *e, uint16_t port)
@@ -38,11 +39,16 @@ static bool program_is_meant(const struct pol_rule *r, const char *program)
 	return strcmp(r->program, program) == 0;
 }
 
+static bool is_look(const struct pol_rule *r)
+{
+	return (r->flags & POL_RULE_LOOK) != 0;
+}
+
 static const struct pol_entry *pick(const struct pol_entry *e, const struct wanted *w)
 {
 	for (; e != NULL; e = pol_entry_next(e)) {
-		if (e->rule.action == w->action && port_is_meant(e, w->port) &&
-		    program_is_meant(&e->rule, w->program))
+		if (e->rule.action == w->action && is_look(&e->rule) == w->want_look &&
+		    port_is_meant(e, w->port) && program_is_meant(&e->rule, w->program))
 			return e;
 	}
 	return NULL;
@@ -136,6 +142,22 @@ static const char *addr_reason(enum pol_addr_kind kind)
 	return "";
 }
 
+/* A rule that zwatch has to look at opens nothing by itself; without it @ret stays as it is. */
+static void by_look(const struct pol_entry *e, struct pol_decision *ret)
+{
+	struct pol_decision otherwise = *ret;
+
+	if (otherwise.verdict == POL_ALLOW)
+		return;
+	*ret = otherwise;
+	ret->verdict = POL_ASK;
+	ret->by = ZW_BY_RULE;
+	ret->rule = e->rule.id;
+	ret->origin = e->rule.origin;
+	ret->is_look = true;
+	ret->otherwise = otherwise.verdict;
+}
+
 /* A name below localhost is 127.0.0.1, whatever a resolver would say of it. */
 static const struct pol_addr loopback = {POL_FAMILY_V4, {127, 0, 0, 1}};
 
@@ -157,7 +179,7 @@ static const struct pol_entry *find_site(const struct policy *p, const struct po
 void pol_decide_site(const struct policy *p, const struct pol_host *host, uint16_t port,
 		     const char *program, struct pol_decision *ret)
 {
-	struct wanted w = {POL_ACTION_DENY, port, program};
+	struct wanted w = {POL_ACTION_DENY, port, program, false};
 	const struct pol_addr *addr = NULL;
 	const struct pol_entry *e;
 
@@ -188,6 +210,12 @@ void pol_decide_site(const struct policy *p, const struct pol_host *host, uint16
 		by_other(POL_ASK, ZW_BY_MODE, "", ret);
 	else
 		by_other(POL_DENY, ZW_BY_MODE, "mode strict: no rule allows this site", ret);
+	if (e == NULL && addr == NULL) {
+		w.want_look = true;
+		e = find_site(p, host, NULL, &w);
+		if (e != NULL)
+			by_look(e, ret);
+	}
 }
 
 static bool private_name_is_allowed(const struct policy *p, const char *name)
@@ -226,7 +254,7 @@ void pol_decide_resolved(const struct policy *p, const struct pol_host *host,
 			 const struct pol_addr *addr, uint16_t port, const char *program,
 			 struct pol_decision *ret)
 {
-	struct wanted w = {POL_ACTION_DENY, port, program};
+	struct wanted w = {POL_ACTION_DENY, port, program, false};
 	enum pol_addr_kind kind = pol_addr_classify(addr);
 	const struct pol_entry *e = find_addr_rule(p, addr, &w);
 	const struct pol_resolver *resolver =
@@ -248,7 +276,8 @@ void pol_decide_resolved(const struct policy *p, const struct pol_host *host,
 }
 
 static const struct pol_entry *find_socket(const struct policy *p, const struct pol_socket *s,
-					   enum pol_action action, bool is_dangerous)
+					   enum pol_action action, bool is_dangerous,
+					   bool want_look)
 {
 	size_t len = s->path != NULL ? s->path_len : s->abstract_len;
 	const char *key = s->path != NULL ? pol_path_canonical(s->path, &len) : s->abstract;
@@ -257,9 +286,10 @@ static const struct pol_entry *find_socket(const struct policy *p, const struct 
 	if (key != NULL)
 		e = pol_entry_find(p, s->path != NULL ? POL_KEY_PATH : POL_KEY_ABSTRACT, key, len);
 	for (; e != NULL; e = pol_entry_next(e)) {
-		if (e->rule.action != action || !program_is_meant(&e->rule, s->program))
+		if (e->rule.action != action || is_look(&e->rule) != want_look ||
+		    !program_is_meant(&e->rule, s->program))
 			continue;
-		if (action == POL_ACTION_DENY || !is_dangerous ||
+		if (action == POL_ACTION_DENY || !is_dangerous || want_look ||
 		    (e->rule.flags & POL_RULE_DANGEROUS_OK && e->rule.layer != POL_LAYER_BUILTIN))
 			return e;
 	}
@@ -269,13 +299,13 @@ static const struct pol_entry *find_socket(const struct policy *p, const struct 
 /* A deny holds for the spelling as well; an allow only for what it leads to. */
 static const struct pol_entry *find_socket_deny(const struct policy *p, const struct pol_socket *s)
 {
-	const struct pol_entry *e = find_socket(p, s, POL_ACTION_DENY, false);
+	const struct pol_entry *e = find_socket(p, s, POL_ACTION_DENY, false, false);
 
 	if (e == NULL && s->alias != NULL) {
 		const struct pol_socket alias = {
 			.path = s->alias, .path_len = s->alias_len, .program = s->program};
 
-		e = find_socket(p, &alias, POL_ACTION_DENY, false);
+		e = find_socket(p, &alias, POL_ACTION_DENY, false, false);
 	}
 	return e;
 }
@@ -315,7 +345,7 @@ void pol_decide_socket(const struct policy *p, const struct pol_socket *s, struc
 		return;
 	}
 	if (e == NULL)
-		e = find_socket(p, s, POL_ACTION_ALLOW, risk >= POL_RISK_HIGH);
+		e = find_socket(p, s, POL_ACTION_ALLOW, risk >= POL_RISK_HIGH, false);
 	if (e != NULL)
 		by_entry(e, ret);
 	else if (s->path == NULL)
@@ -324,4 +354,9 @@ void pol_decide_socket(const struct policy *p, const struct pol_socket *s, struc
 			 ret);
 	else
 		socket_by_mode(p->mode, risk, ret);
+	if (e == NULL) {
+		e = find_socket(p, s, POL_ACTION_ALLOW, false, true);
+		if (e != NULL)
+			by_look(e, ret);
+	}
 }

@@ -54,6 +54,9 @@ enum pol_rule_flag {
 	/* The user agreed to this very grant: it may open HIGH and CRITICAL (an answer with its
 	 * second step; --allow-dangerous-sockets; "yes" to the warning). */
 	POL_RULE_DANGEROUS_OK = 1 << 0,
+	/* An allow that zwatch has to compare with what only it sees (a saved rule, saved.h): it
+	 * decides POL_ASK, also where the mode alone would refuse. */
+	POL_RULE_LOOK = 1 << 1,
 };
 
 /** One rule. Strings are owned by whoever holds the struct; NULL counts as "". */
@@ -87,6 +90,9 @@ struct pol_decision {
 	uint32_t rule;	    /* of the deciding rule, 0 = none */
 	const char *origin; /* of it; borrowed from the policy, "" = none */
 	const char *reason; /* one plain sentence or ""; borrowed */
+	/* ASK because of POL_RULE_LOOK: what holds when zwatch finds that the rule does not fit. */
+	bool is_look;
+	enum pol_verdict otherwise; /* ASK or DENY */
 };
 
 /** A socket to judge. */

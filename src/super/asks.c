@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT
- * The life of a question between the helper that holds a call and the user who answers:
- * HELD, OPEN, then ANSWERED, MISSED or GONE. Only here does a question end. */
-#include <grp.h>
-#include <pwd.h>
-
+ * The life of a question between the helper that holds a call and the user who answers: looked at
+ * by the saved rules, then HELD, OPEN, then ANSWERED, MISSED or GONE. Only here and in answer.c does
+ * a question end. */
 #include "src/base/io.h"
 #include "src/base/mem.h"
 #include "src/base/words.h"
+#include "src/policy/script.h"
 #include "src/super/super_i.h"
 
-#define TEXT_MAX 1024
+#define SCRIPT_MAX_B 4096
 
-static struct sup_ask *ask_find(struct sup *s, uint64_t id)
+struct sup_ask *sup_ask_find(struct sup *s, uint64_t id)
 {
 	struct sup_ask *a;
 
@@ -31,100 +30,18 @@ static struct sup_ask *ask_of(struct sup *s, const struct sup_helper *h, uint64_
 	return NULL;
 }
 
-static void text(char **field, const char *t)
-{
-	mdl_set(field, zw_span(t), TEXT_MAX);
-}
-
-/* "owner root:docker, mode 0660" */
-static void set_owner(struct mdl_ask *a, const struct zw_msg_ask *m)
-{
-	const struct passwd *pw = getpwuid(m->owner_uid);
-	const struct group *gr = getgrgid(m->owner_gid);
-	zw_autofree char *t =
-		zw_xasprintf("owner %s:%s, mode %04o", pw != NULL ? pw->pw_name : "?",
-			     gr != NULL ? gr->gr_name : "?", (unsigned)m->mode_bits & 07777u);
-	text(&a->owner, t);
-}
-
-/* "dockerd(1187), running as root"; an unprivileged zwatch is not told which program of root's. */
-static void set_answers(struct mdl_ask *a, const struct zw_msg_ask *m)
-{
-	const struct passwd *pw = getpwuid(m->listener_uid);
-	const char *user = m->listener_uid == getuid() ? "you" : pw != NULL ? pw->pw_name : "?";
-	zw_autofree char *exe = zw_span_dup(m->listener_exe);
-	zw_autofree char *t = NULL;
-
-	if (m->listener_pid != 0)
-		t = zw_xasprintf("%s(%u), running as %s", *exe != '\0' ? zw_basename(exe) : "?",
-				 m->listener_pid, user);
-	else if (m->listener_uid == getuid())
-		t = zw_xasprintf("a process running as you");
-	else
-		t = zw_xasprintf("a process of %s; the system does not tell which", user);
-	text(&a->answers, t);
-}
-
-static void fill_socket(struct sup *s, struct mdl_ask *a, const struct zw_msg_ask *m)
-{
-	zw_autofree char *name = zw_span_dup(m->class_name);
-	const struct cfg_class *c = cfg_catalogue_class(sup_catalogue(s), name);
-	zw_autofree char *target = zw_span_dup(m->target);
-	zw_autofree char *wants = zw_xasprintf("wants to %s", c->wants);
-
-	text(&a->class_name, c->c.name);
-	text(&a->title, zw_basename(target));
-	text(&a->wants, wants);
-	text(&a->consequence, c->allow);
-	text(&a->safer, c->safer);
-	text(&a->word, c->word);
-	set_owner(a, m);
-	set_answers(a, m);
-}
-
-static void fill_site(struct mdl_ask *a, const struct zw_msg_ask *m)
-{
-	zw_autofree char *target = zw_span_dup(m->target);
-	zw_autofree char *wants = zw_xasprintf("wants %s", target);
-
-	text(&a->title, target);
-	text(&a->wants, wants);
-	text(&a->consequence, "it can send data there and run code it gets back. "
-			      "zwatch sees sizes, not content.");
-}
-
-/* What this session already decided about the same target. */
-static void set_before(struct sup *s, struct mdl_ask *a)
-{
-	unsigned n_allow = 0, n_deny = 0;
-	const struct mdl_ask *b;
-
-	TAILQ_FOREACH (b, &s->model.asks, link) {
-		if (b == a || strcmp(b->target, a->target) != 0)
-			continue;
-		n_deny += b->state == MDL_ASK_MISSED;
-		if (b->state == MDL_ASK_ANSWERED)
-			b->is_allowed ? n_allow++ : n_deny++;
-	}
-	zw_autofree char *t =
-		n_allow + n_deny == 0
-			? zw_xstrdup("not asked before in this session")
-			: zw_xasprintf("in this session: allowed %u times, denied %u times",
-				       n_allow, n_deny);
-	text(&a->before, t);
-}
-
 static int64_t hold_ms(const struct sup *s, enum pol_kind kind)
 {
 	return kind == POL_KIND_SITE ? s->config->hold_site_ms : s->config->hold_socket_ms;
 }
 
-/* Sets the timer to the question whose time is over first. */
-static void hold_rearm(struct sup *s)
+void sup_hold_rearm(struct sup *s)
 {
 	int64_t now_ms = zw_mono_ms(), next_ms = INT64_MAX;
 	const struct mdl_ask *a;
 
+	if (s->hold_timer == NULL)
+		return;
 	TAILQ_FOREACH (a, &s->model.asks, link) {
 		int64_t left_ms = mdl_ask_left_ms(a, now_ms);
 
@@ -137,9 +54,9 @@ static void hold_rearm(struct sup *s)
 		zev_timer_start(s->hold_timer, next_ms);
 }
 
-static void record(struct sup *s, const struct sup_ask *q, const struct mdl_ask *a, unsigned did,
-		   unsigned scope, unsigned by, const char *key, const char *shown,
-		   int64_t shown_ms)
+void sup_ask_record(struct sup *s, const struct sup_ask *q, const struct mdl_ask *a, unsigned did,
+		    unsigned scope, unsigned by, const char *key, const char *shown,
+		    int64_t shown_ms)
 {
 	sup_mark(s, "%s: %.200s, %.40s(%u), by %s%s%s", zw_did_word(did), a->target,
 		 mdl_proc_name(&a->proc), a->proc.pid, zw_by_word(by),
@@ -163,16 +80,16 @@ static struct sup_helper *helper_of(struct sup *s, const struct sup_ask *q)
 	return h->chan != NULL && h->n_starts == q->n_starts ? h : NULL;
 }
 
-/* The verdict reaches the waiting call. */
-static void tell(struct sup *s, struct sup_ask *q, enum pol_verdict verdict, unsigned scope,
-		 unsigned by, const char *note)
+void sup_ask_tell(struct sup *s, struct sup_ask *q, enum pol_verdict verdict, unsigned scope,
+		  unsigned by, uint32_t rule, const char *note)
 {
 	struct sup_helper *h = helper_of(s, q);
 
 	q->is_over = true;
 	if (h != NULL)
 		zw_send(h->chan, ask_answer, .ask = q->theirs, .verdict = (uint8_t)verdict,
-			.scope = (uint8_t)scope, .by = (uint8_t)by, .note = zw_span(note));
+			.scope = (uint8_t)scope, .by = (uint8_t)by, .rule = rule,
+			.note = zw_span(note));
 }
 
 static void on_hold_timer(void *arg)
@@ -182,24 +99,27 @@ static void on_hold_timer(void *arg)
 	struct mdl_ask *a;
 
 	TAILQ_FOREACH (a, &s->model.asks, link) {
-		struct sup_ask *q = ask_find(s, a->id);
+		struct sup_ask *q = sup_ask_find(s, a->id);
 
 		if (a->state != MDL_ASK_HELD || mdl_ask_left_ms(a, now_ms) > 0 || q == NULL)
 			continue;
 		a->state = MDL_ASK_MISSED;
 		s->model.n_miss++;
-		tell(s, q, POL_DENY, ZW_SCOPE_ONCE, ZW_BY_TIMEOUT, "");
-		record(s, q, a, ZW_DID_MISS, ZW_SCOPE_ONCE, ZW_BY_TIMEOUT, "", "", 0);
+		sup_ask_tell(s, q, POL_DENY, ZW_SCOPE_ONCE, ZW_BY_TIMEOUT, 0, "");
+		sup_ask_record(s, q, a, ZW_DID_MISS, ZW_SCOPE_ONCE, ZW_BY_TIMEOUT, "", "", 0);
 	}
 	sup_changed(s, MDL_CHANGED_ASKS | MDL_CHANGED_STATUS);
-	hold_rearm(s);
+	sup_hold_rearm(s);
 }
 
 static void ask_free(struct sup *s, struct sup_ask *q)
 {
 	TAILQ_REMOVE(&s->asks, q, link);
+	sup_ident_fini(&q->ident);
 	free(q->target);
 	free(q->program);
+	free(q->script);
+	free(q->listener_exe);
 	free(q);
 }
 
@@ -219,41 +139,200 @@ static void asks_trim(struct sup *s)
 	}
 }
 
-void sup_on_ask(struct sup *s, struct sup_helper *h, const struct zw_msg_ask *m)
-{
-	struct sup_ask *q = zw_xnew(struct sup_ask);
-	struct mdl_ask *a;
+/* -- the look of saved rules -------------------------------------------------------------------- */
 
-	q->id = ++s->last_ask;
-	q->role = h->role;
-	q->n_starts = h->n_starts;
-	q->theirs = m->ask;
-	q->target = zw_span_dup(m->target);
-	q->program = zw_span_dup(m->exe);
-	q->t_us = zw_now_us();
-	TAILQ_INSERT_TAIL(&s->asks, q, link);
-	a = mdl_ask_new(&s->model, q->id);
-	asks_trim(s);
-	a->kind = m->kind == POL_KIND_SOCKET ? POL_KIND_SOCKET : POL_KIND_SITE;
-	a->risk = m->risk < POL_RISK_MAX ? (enum pol_risk)m->risk : POL_RISK_CRITICAL;
-	mdl_set(&a->target, m->target, 4096);
-	if (m->asked.len != m->target.len ||
-	    (m->asked.len > 0 && memcmp(m->asked.p, m->target.p, m->asked.len) != 0))
-		mdl_set(&a->asked, m->asked, 4096);
-	mdl_proc_set(&s->model, &a->proc, m->pid, m->exe, m->argv, m->cwd, m->chain);
+static void try_fill(struct sup *s, const struct sup_ask *q, const struct mdl_ask *a,
+		     struct pol_host *host, struct pol_try *t)
+{
+	bool is_done = sup_ident_is_done(&q->ident);
+
+	*t = (struct pol_try){.kind = a->kind,
+			      .risk = a->risk,
+			      .program = q->program,
+			      .program_hash = is_done ? q->ident.file[0].hash : NULL,
+			      .script = q->script,
+			      .script_hash = is_done ? q->ident.file[1].hash : NULL,
+			      .project = s->config->project != NULL ? s->config->project : "",
+			      .listener_uid = q->listener_uid,
+			      .listener_exe = q->listener_exe,
+			      .now_s = sup_now_s(s),
+			      .seen_s = s->saved.seen_s};
 	if (a->kind == POL_KIND_SOCKET)
-		fill_socket(s, a, m);
-	else
-		fill_site(a, m);
-	set_before(s, a);
+		t->socket = q->target;
+	else if (pol_target_site(q->target, host, &t->port) == 0)
+		t->host = host;
+}
+
+static void by_rule(struct sup *s, struct sup_ask *q, struct mdl_ask *a, uint32_t rule)
+{
+	a->state = MDL_ASK_ANSWERED;
+	a->is_allowed = true;
+	if (q->is_shown)
+		sup_ask_record(s, q, a, ZW_DID_ALLOW, ZW_SCOPE_ONCE, ZW_BY_RULE, "", "", 0);
+	sup_ask_tell(s, q, POL_ALLOW, ZW_SCOPE_ONCE, ZW_BY_RULE, rule, "");
+}
+
+static void deny_now(struct sup *s, struct sup_ask *q, struct mdl_ask *a, unsigned by)
+{
+	a->state = MDL_ASK_ANSWERED;
+	sup_ask_tell(s, q, POL_DENY, ZW_SCOPE_ONCE, by, 0, "");
+}
+
+static bool is_strict(const struct sup *s, const struct sup_ask *q)
+{
+	for (size_t i = 0; i < s->n_strict; i++)
+		if (strcmp(s->strict[i], q->program) == 0)
+			return true;
+	return false;
+}
+
+static void card_show(struct sup *s, struct sup_ask *q, struct mdl_ask *a)
+{
+	q->is_shown = true;
+	a->state = MDL_ASK_HELD;
 	sup_mark(s, "ask: %.200s, %.40s(%u)", a->target, mdl_proc_name(&a->proc), a->proc.pid);
 	a->since_ms = a->clock_ms = zw_mono_ms();
 	a->left_ms = hold_ms(s, a->kind);
 	s->model.n_ask++;
 	if (s->hold_timer == NULL)
 		s->hold_timer = zev_timer_new(s->loop, on_hold_timer, s);
-	hold_rearm(s);
+	sup_hold_rearm(s);
 	sup_changed(s, MDL_CHANGED_ASKS | MDL_CHANGED_STATUS);
+}
+
+static void identified(struct sup_ask *q, struct mdl_ask *a)
+{
+	a->is_identified = true;
+	mdl_set(&a->hash, zw_span(q->ident.file[0].hash), ZW_SHA256_HEX);
+	mdl_set(&a->script_hash, zw_span(q->ident.file[1].hash), ZW_SHA256_HEX);
+	sup_changed(q->s, MDL_CHANGED_ASKS);
+}
+
+static void settle(struct sup *s, struct sup_ask *q, struct mdl_ask *a);
+
+static void on_identified(void *arg)
+{
+	struct sup_ask *q = arg;
+	struct mdl_ask *a = mdl_ask_find(&q->s->model, q->id);
+
+	if (a == NULL)
+		return;
+	identified(q, a);
+	if (!q->is_over)
+		settle(q->s, q, a);
+}
+
+/* Returns whether it is done. */
+static bool identify(struct sup *s, struct sup_ask *q, struct mdl_ask *a)
+{
+	if (q->ident.is_started)
+		return sup_ident_is_done(&q->ident);
+	if (!sup_ident_start(&q->ident, s, q->pid, q->exe_id, q->script, on_identified, q))
+		return false;
+	identified(q, a);
+	return true;
+}
+
+/* A card that is being read stays as it is. */
+static void settle(struct sup *s, struct sup_ask *q, struct mdl_ask *a)
+{
+	const struct pol_saved *rule = NULL;
+	struct pol_host host;
+	struct pol_try t;
+
+	if (q->is_over || (a->state != MDL_ASK_LOOK && a->state != MDL_ASK_HELD))
+		return;
+	try_fill(s, q, a, &host, &t);
+	enum pol_fit fit = sup_saved_look(s, &t, &rule);
+	if (fit == POL_FIT_NEEDS_HASH && identify(s, q, a)) {
+		try_fill(s, q, a, &host, &t);
+		fit = sup_saved_look(s, &t, &rule);
+	}
+	if (fit == POL_FIT_YES) {
+		by_rule(s, q, a, rule->id);
+		sup_changed(s, MDL_CHANGED_ASKS | MDL_CHANGED_STATUS);
+		return;
+	}
+	if (fit == POL_FIT_NEEDS_HASH || q->is_shown)
+		return;
+	zw_autofree char *why = rule != NULL ? pol_saved_why_not(rule, &t) : NULL;
+	if (why != NULL)
+		mdl_set(&a->near, zw_span(why), 512);
+	if (q->otherwise == POL_DENY)
+		deny_now(s, q, a, ZW_BY_MODE);
+	else if (!s->config->can_ask)
+		deny_now(s, q, a, ZW_BY_NO_TERMINAL);
+	else if (is_strict(s, q))
+		deny_now(s, q, a, ZW_BY_USER);
+	else
+		card_show(s, q, a);
+}
+
+void sup_asks_settle(struct sup *s)
+{
+	struct sup_ask *q, *next;
+
+	for (q = TAILQ_FIRST(&s->asks); q != NULL; q = next) {
+		struct mdl_ask *a = mdl_ask_find(&s->model, q->id);
+
+		next = TAILQ_NEXT(q, link);
+		if (a != NULL && !q->is_over)
+			settle(s, q, a);
+	}
+}
+
+void sup_strict(struct sup *s, uint64_t ask)
+{
+	const struct sup_ask *first = sup_ask_find(s, ask);
+	struct sup_ask *q;
+
+	if (first == NULL || is_strict(s, first))
+		return;
+	s->strict = zw_xrealloc(s->strict, s->n_strict + 1, sizeof(*s->strict));
+	s->strict[s->n_strict++] = zw_xstrdup(first->program);
+	TAILQ_FOREACH (q, &s->asks, link) {
+		struct mdl_ask *a = mdl_ask_find(&s->model, q->id);
+
+		if (a == NULL || q->is_over || a->state != MDL_ASK_HELD || !is_strict(s, q))
+			continue;
+		sup_ask_record(s, q, a, ZW_DID_DENY, ZW_SCOPE_SESSION, ZW_BY_USER, "S", "", 0);
+		deny_now(s, q, a, ZW_BY_USER);
+	}
+	sup_hold_rearm(s);
+	sup_changed(s, MDL_CHANGED_ASKS | MDL_CHANGED_STATUS);
+}
+
+/* -- what the helpers say ----------------------------------------------------------------------- */
+
+void sup_on_ask(struct sup *s, struct sup_helper *h, const struct zw_msg_ask *m)
+{
+	struct sup_ask *q = zw_xnew(struct sup_ask);
+	char script[SCRIPT_MAX_B];
+	struct mdl_ask *a;
+
+	q->s = s;
+	q->id = ++s->last_ask;
+	q->role = h->role;
+	q->n_starts = h->n_starts;
+	q->theirs = m->ask;
+	q->otherwise = m->otherwise == POL_DENY ? POL_DENY : POL_ASK;
+	q->target = zw_span_dup(m->target);
+	q->program = zw_span_dup(m->exe);
+	q->pid = m->pid;
+	q->exe_id = m->exe_id;
+	q->listener_uid = m->listener_uid;
+	q->listener_exe = zw_span_dup(m->listener_exe);
+	q->t_us = zw_now_us();
+	zw_autofree char *cwd = zw_span_dup(m->cwd);
+	enum pol_script kind = pol_script_of(q->program, m->argv, cwd, script, sizeof(script));
+	q->script = zw_xstrdup(script);
+	TAILQ_INSERT_TAIL(&s->asks, q, link);
+	a = mdl_ask_new(&s->model, q->id);
+	a->state = MDL_ASK_LOOK;
+	a->is_interpreter = kind != POL_SCRIPT_NONE;
+	asks_trim(s);
+	sup_card_fill(s, a, q, m);
+	settle(s, q, a);
 }
 
 void sup_on_ask_more(struct sup *s, struct sup_helper *h, const struct zw_msg_ask_more *m)
@@ -275,7 +354,8 @@ static void gone(struct sup *s, struct sup_ask *q)
 		return;
 	q->is_over = true;
 	a->state = MDL_ASK_GONE;
-	record(s, q, a, ZW_DID_GONE, ZW_SCOPE_ONCE, ZW_BY_NATIVE, "", "", 0);
+	if (q->is_shown)
+		sup_ask_record(s, q, a, ZW_DID_GONE, ZW_SCOPE_ONCE, ZW_BY_NATIVE, "", "", 0);
 }
 
 void sup_on_ask_gone(struct sup *s, struct sup_helper *h, const struct zw_msg_ask_gone *m)
@@ -285,7 +365,7 @@ void sup_on_ask_gone(struct sup *s, struct sup_helper *h, const struct zw_msg_as
 	if (q == NULL)
 		return;
 	gone(s, q);
-	hold_rearm(s);
+	sup_hold_rearm(s);
 	sup_changed(s, MDL_CHANGED_ASKS | MDL_CHANGED_STATUS);
 }
 
@@ -307,6 +387,10 @@ void sup_asks_fini(struct sup *s)
 		gone(s, q);
 		ask_free(s, q);
 	}
+	for (size_t i = 0; i < s->n_strict; i++)
+		free(s->strict[i]);
+	free(zw_steal(&s->strict));
+	s->n_strict = 0;
 	zev_timer_free(s->hold_timer);
 	s->hold_timer = NULL;
 }
@@ -314,56 +398,22 @@ void sup_asks_fini(struct sup *s)
 void sup_ask_open(struct sup *s, uint64_t ask, bool is_open)
 {
 	struct mdl_ask *a = mdl_ask_find(&s->model, ask);
+	struct sup_ask *q = sup_ask_find(s, ask);
 	int64_t now_ms = zw_mono_ms();
 
-	if (a == NULL)
+	if (a == NULL || q == NULL)
 		return;
 	if (is_open && a->state == MDL_ASK_HELD) {
 		if (a->left_ms > 0)
 			a->left_ms =
 				mdl_ask_left_ms(a, now_ms) > 0 ? mdl_ask_left_ms(a, now_ms) : 1;
 		a->state = MDL_ASK_OPEN;
+		identify(s, q, a); /* "always" wants to know, in some seconds */
 	} else if (!is_open && a->state == MDL_ASK_OPEN) {
 		a->clock_ms = now_ms;
 		a->state = MDL_ASK_HELD;
+		settle(s, q, a);
 	}
-	hold_rearm(s);
+	sup_hold_rearm(s);
 	sup_changed(s, MDL_CHANGED_ASKS);
-}
-
-void sup_answer(struct sup *s, uint64_t ask, enum pol_verdict verdict, unsigned scope,
-		const char *note, const char *key, const char *shown, int64_t shown_ms)
-{
-	struct sup_ask *q = ask_find(s, ask);
-	struct mdl_ask *a = mdl_ask_find(&s->model, ask);
-
-	if (q == NULL || a == NULL || a->state == MDL_ASK_ANSWERED)
-		return;
-	bool is_late = q->is_over;
-	if (verdict != POL_ALLOW)
-		verdict = POL_DENY;
-	if (is_late && verdict == POL_ALLOW)
-		scope = ZW_SCOPE_SESSION;
-	record(s, q, a, verdict == POL_ALLOW ? ZW_DID_ALLOW : ZW_DID_DENY, scope, ZW_BY_USER, key,
-	       shown, shown_ms);
-	a->state = MDL_ASK_ANSWERED;
-	a->is_allowed = verdict == POL_ALLOW;
-	if (scope == ZW_SCOPE_SESSION) {
-		const struct pol_rule rule = {.kind = a->kind,
-					      .action = verdict == POL_ALLOW ? POL_ACTION_ALLOW
-									     : POL_ACTION_DENY,
-					      .pattern = q->target,
-					      .program = q->program,
-					      .reason = note};
-		/* A socket whose call still waits is pinned by the broker, by inode and listener:
-		 * stronger than any rule by path. */
-		sup_rule_add(s, &rule, a->kind == POL_KIND_SOCKET && !is_late);
-	}
-	if (!is_late)
-		tell(s, q, verdict, scope, ZW_BY_USER, note);
-	else if (s->face != NULL && verdict == POL_ALLOW)
-		s->face->message(s->face->arg,
-				 "That request is over. From now on this session allows it.");
-	hold_rearm(s);
-	sup_changed(s, MDL_CHANGED_ASKS | MDL_CHANGED_STATUS);
 }

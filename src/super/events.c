@@ -5,6 +5,7 @@
 #include "src/base/io.h"
 #include "src/base/mem.h"
 #include "src/base/log.h"
+#include "src/base/vis.h"
 #include "src/base/words.h"
 #include "src/super/super_i.h"
 
@@ -73,6 +74,54 @@ static bool is_self_test(const struct sup *s, const struct zw_msg_sock_event *m)
 		      strlen("zwatch-init")) == 0;
 }
 
+static bool is_refusal(unsigned did)
+{
+	return did == ZW_DID_DENY || did == ZW_DID_MISS;
+}
+
+static void text_of(char *out, size_t size, struct zw_span s)
+{
+	zw_vis(out, size, s.p, s.len);
+}
+
+static void sock_refused(struct sup *s, const struct zw_msg_sock_event *m, uint32_t n)
+{
+	struct sup_refusal r = {.event = m->seq,
+				.t_us = m->t_us,
+				.kind = POL_KIND_SOCKET,
+				.by = m->by,
+				.rule = m->rule,
+				.n = n};
+
+	if (!is_refusal(m->did) || n == 0)
+		return;
+	text_of(r.target, sizeof(r.target), m->target);
+	text_of(r.program, sizeof(r.program), m->exe);
+	text_of(r.reason, sizeof(r.reason), m->reason);
+	text_of(r.note, sizeof(r.note), m->note);
+	sup_refused(s, &r);
+}
+
+static void conn_refused(struct sup *s, const struct zw_msg_conn_event *m, uint32_t n)
+{
+	struct sup_refusal r = {.event = m->seq,
+				.t_us = m->t_us,
+				.kind = POL_KIND_SITE,
+				.by = m->by,
+				.rule = m->rule,
+				.n = n};
+	char host[300];
+
+	if (!is_refusal(m->did) || n == 0)
+		return;
+	text_of(host, sizeof(host), m->host);
+	snprintf(r.target, sizeof(r.target), "%s:%u", host, m->port);
+	text_of(r.program, sizeof(r.program), m->exe);
+	text_of(r.reason, sizeof(r.reason), m->reason);
+	text_of(r.note, sizeof(r.note), m->note);
+	sup_refused(s, &r);
+}
+
 /* Tries that this event adds to its line. A storm comes as one event whose total grows; a line shows
  * several of them, and only the total of the newest is known. */
 static uint32_t sock_more(struct mdl_sock *k, bool is_new, const struct zw_msg_sock_event *m,
@@ -102,6 +151,9 @@ void sup_on_sock_event(struct sup *s, struct sup_helper *h, const struct zw_msg_
 		refuse_commit(h, m->seq);
 	struct mdl_sock *k = mdl_sock_get(&s->model, m->target, m->pid, m->did, m->op, &is_new);
 	uint32_t more = sock_more(k, is_new, m, out.seq);
+	if (m->by == ZW_BY_RULE)
+		sup_saved_used(s, m->rule, more);
+	sock_refused(s, m, more);
 	count(&s->model, m->did, more);
 	k->n_times += more;
 	k->by = m->by;
@@ -135,7 +187,11 @@ static void conn_show(struct sup *s, const struct zw_msg_conn_event *m, uint64_t
 	struct mdl_conn *c = mdl_conn_get(&s->model, id, &is_new);
 	bool was_live = !is_new && c->closed_us == 0;
 
-	count(&s->model, m->did, m->n_times > c->n_times ? m->n_times - c->n_times : 0);
+	uint32_t more = m->n_times > c->n_times ? m->n_times - c->n_times : 0;
+	conn_refused(s, m, more);
+	count(&s->model, m->did, more);
+	if (m->by == ZW_BY_RULE)
+		sup_saved_used(s, m->rule, more);
 	if (m->phase == 0) {
 		c->opened_us = m->t_us;
 		mdl_proc_set(&s->model, &c->proc, m->pid, m->exe, m->argv, m->cwd, m->chain);

@@ -44,6 +44,7 @@ void sup_policy_send(struct sup *s, struct sup_helper *h)
 	TAILQ_FOREACH (r, &s->answers, link)
 		if (!r->is_pinned)
 			feed_send_rule(h->chan, &r->rule);
+	sup_saved_send(s, h);
 	zw_send(h->chan, pol_end, .generation = s->generation);
 	zw_chan_cork(h->chan, false);
 }
@@ -56,7 +57,7 @@ static void rule_free(struct sup_rule *r)
 	free(r);
 }
 
-void sup_rule_add(struct sup *s, const struct pol_rule *rule, bool is_pinned)
+uint32_t sup_rule_add(struct sup *s, const struct pol_rule *rule, bool is_pinned)
 {
 	struct sup_rule *r = zw_xnew(struct sup_rule);
 
@@ -71,38 +72,25 @@ void sup_rule_add(struct sup *s, const struct pol_rule *rule, bool is_pinned)
 	r->is_pinned = is_pinned;
 	TAILQ_INSERT_TAIL(&s->answers, r, link);
 	if (is_pinned)
-		return;
+		return r->rule.id;
 	if (s->broker.chan != NULL)
 		feed_send_rule(s->broker.chan, &r->rule);
 	if (s->proxy.chan != NULL)
 		feed_send_rule(s->proxy.chan, &r->rule);
+	return r->rule.id;
 }
 
-const char *sup_undo(struct sup *s)
+void sup_rule_remove(struct sup *s, uint32_t id)
 {
 	struct sup_rule *r;
 
-	TAILQ_FOREACH_REVERSE(r, &s->answers, sup_rule_list, link)
-	if (r->rule.action == POL_ACTION_ALLOW)
-		break;
-	free(s->undo_text);
-	if (r == NULL) {
-		s->undo_text = zw_xstrdup("Nothing was allowed for this session yet.");
-		return s->undo_text;
-	}
-	zw_autofree char *what = NULL;
-	mdl_set(&what, zw_span(r->rule.pattern), 200);
-	s->undo_text =
-		zw_xasprintf("Taken back: %s. From now on zwatch asks again; a connection that "
-			     "is already open stays open.",
-			     what);
+	TAILQ_FOREACH (r, &s->answers, link)
+		if (r->rule.id == id)
+			break;
+	if (r == NULL)
+		return;
 	TAILQ_REMOVE(&s->answers, r, link);
 	rule_free(r);
-	/* A new policy also makes the broker forget every socket that it had pinned. */
-	sup_policy_send(s, &s->broker);
-	sup_policy_send(s, &s->proxy);
-	sup_record(s, "mode", s->undo_text);
-	return s->undo_text;
 }
 
 void sup_set_mode(struct sup *s, enum pol_mode mode)
@@ -127,5 +115,4 @@ void sup_rules_fini(struct sup *s)
 		TAILQ_REMOVE(&s->answers, r, link);
 		rule_free(r);
 	}
-	free(zw_steal(&s->undo_text));
 }

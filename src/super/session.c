@@ -9,6 +9,7 @@
 #include "src/base/io.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
+#include "src/config/config.h"
 #include "src/config/standins.h"
 #include "src/super/super_i.h"
 
@@ -356,6 +357,8 @@ static int start_rest(struct sup *s)
 	if (s->face != NULL)
 		sup_pane_start(s);
 	sup_net_start(s);
+	sup_why_start(s);
+	sup_control_start(s);
 	return face_open(s);
 }
 
@@ -406,6 +409,7 @@ static void finish(struct sup *s, bool has_run)
 	s->is_closing = true;
 	s->end_signal = 0;
 	sup_asks_fini(s);
+	sup_uses_write(s);
 	sup_helper_stop(&s->broker);
 	/* Connections that are still open get their last row: it leaves when it has told them all. */
 	if (s->proxy.chan != NULL) {
@@ -432,6 +436,10 @@ static void fini(struct sup *s)
 	free(s->cast_path);
 	sb_session_fini(&s->sandbox);
 	sup_rules_fini(s);
+	sup_allows_fini(s);
+	sup_control_fini(s);
+	sup_why_fini(s);
+	sup_saved_fini(s);
 	struct sup_helper *const all[] = {&s->audit, &s->broker, &s->pane, &s->proxy, &s->resolver};
 	for (size_t i = 0; i < ZW_N_ELEMENTS(all); i++)
 		sup_helper_fini(all[i]);
@@ -452,6 +460,15 @@ static void init(struct sup *s, const struct sup_config *config, const struct su
 	s->go_us = INT64_MAX;
 	TAILQ_INIT(&s->asks);
 	TAILQ_INIT(&s->answers);
+	TAILQ_INIT(&s->allows);
+	LIST_INIT(&s->clients);
+	cfg_saved_init(&s->saved);
+	cfg_saved_init(&s->kept);
+	s->saved_fd = s->control_fd = s->control_dir_fd = -1;
+	if (config->saved != NULL) {
+		s->saved = *config->saved;
+		cfg_saved_init(config->saved);
+	}
 	sb_session_init(&s->sandbox);
 	mdl_session_init(&s->model, config->home);
 	mdl_set(&s->model.agent, zw_span(config->agent), 64);
@@ -462,6 +479,10 @@ static void init(struct sup *s, const struct sup_config *config, const struct su
 	for (size_t i = 0; i < config->n_rules; i++)
 		if (config->rules[i].id > s->last_rule)
 			s->last_rule = config->rules[i].id;
+	/* Below it are the numbers of saved rules. */
+	if (s->last_rule < CFG_RULE_FIRST)
+		s->last_rule = CFG_RULE_FIRST;
+	sup_saved_start(s);
 	s->patience = zev_timer_new(s->loop, on_patience_over, s);
 	sup_helper_init(&s->audit, ROLE_AUDIT, s->loop, &helper_ops, s);
 	sup_helper_init(&s->broker, ROLE_BROKER, s->loop, &helper_ops, s);

@@ -13,8 +13,10 @@
 #include "src/ipc/msg.h"
 #include "src/model/model.h"
 #include "src/policy/policy.h"
+#include "src/policy/saved.h"
 
 struct sup;
+struct cfg_saved;
 
 /* Where programs inside find the certificate of the session's authority (`network.dns.doh`: filter):
  * alone, and with all that the system trusts. */
@@ -65,6 +67,10 @@ struct sup_config {
 	uint8_t command_lines;	 /* enum cfg_command_lines */
 	bool is_durable;	 /* commits survive loss of power */
 	const char *runtime_dir; /* of zwatch itself: no socket below it is ever opened */
+	const char *control_dir; /* where the control socket is made; NULL = none */
+	const char *rules_path;	 /* of rules.json; NULL = nothing is saved, nothing is loaded */
+	struct cfg_saved
+		*saved; /* what it held at the start; sup_run() takes it over. NULL = nothing */
 	bool is_private, is_dangerous, can_ask;
 	int log_fd; /* -1 = none */
 	uint32_t scrollback_n;
@@ -135,10 +141,35 @@ void sup_pane_ask(struct sup *s, enum zw_msg_id id, const void *msg);
 void sup_pane_colours(struct sup *s, const struct zw_msg_pane_colours *m);
 /** The question is on screen: its clock stands. */
 void sup_ask_open(struct sup *s, uint64_t ask, bool is_open);
-/** An answer. One that comes too late becomes a rule for this session when it allows. */
-void sup_answer(struct sup *s, uint64_t ask, enum pol_verdict verdict, unsigned scope,
-		const char *note, const char *key, const char *shown, int64_t shown_ms);
-/** Takes back the last allow for this session. Returns a sentence, valid until the next call. */
+/** An answer to a question. Strings borrowed. */
+struct sup_reply {
+	enum pol_verdict verdict;
+	unsigned scope;	  /* ZW_SCOPE_* */
+	const char *note; /* for the agent */
+	const char *key, *shown;
+	int64_t shown_ms;
+	/* ALWAYS: what is kept. */
+	enum pol_until until;
+	bool is_everywhere;   /* every project */
+	bool is_any_program;  /* anything the agent runs */
+	bool is_whole_domain; /* site: all below the same domain */
+};
+/**
+ * Takes an answer. One that comes too late becomes a rule for this session when it allows.
+ *
+ * Returns  NULL: done; else a sentence why nothing was allowed or the answer does not count, valid
+ *          until the next call. The question waits on, unless somebody else answered it.
+ */
+const char *sup_answer(struct sup *s, uint64_t ask, const struct sup_reply *reply);
+/**
+ * The rule that an answer ALWAYS would make, without its end. Returns 0 or ZW_E_NOT_FOUND. Ownership:
+ * pol_saved_fini().
+ */
+int sup_rule_of(struct sup *s, uint64_t ask, bool is_everywhere, bool is_any_program,
+		bool is_whole_domain, struct pol_saved *ret);
+/** From now on all that this program asks is refused, in this session. */
+void sup_strict(struct sup *s, uint64_t ask);
+/** Takes back the last allow. Returns a sentence, valid until the next call. */
 const char *sup_undo(struct sup *s);
 /** Ends every relayed connection that the process of this row has to its socket. */
 void sup_close(struct sup *s, const struct mdl_sock *k);

@@ -8,6 +8,8 @@
 #include "sandbox/launch.h"
 #include "src/base/map.h"
 #include "src/base/buf.h"
+#include "src/base/sha256.h"
+#include "src/config/saved_file.h"
 #include "src/ipc/chan.h"
 #include "src/super/helper.h"
 #include "src/super/super.h"
@@ -20,6 +22,43 @@
 /* The listeners stand first among the sandbox's sockets, in px_setup's order. */
 #define SUP_N_LISTENERS SB_NET_DIAG
 
+#define SUP_HASHES_MAX 64
+
+/** A file that was read before. */
+struct sup_hash {
+	uint64_t file_id; /* zw_file_id(); 0 = free */
+	char hex[ZW_SHA256_HEX + 1];
+};
+
+struct sup_ident_file {
+	int fd; /* -1 = cannot be told */
+	uint64_t file_id;
+	char hash[ZW_SHA256_HEX + 1]; /* "" = could not be told */
+};
+
+/** Finding out what a program is. */
+struct sup_ident {
+	struct sup *s;
+	struct sup_ident_file file[2]; /* program, script */
+	int n_done;
+	bool is_started;
+	struct zw_sha256 sum;
+	struct zev_timer *timer; /* NULL = not at work */
+	void (*on_done)(void *arg);
+	void *arg;
+};
+
+/** Wall clock that does not go back within a session: what it was, and when. */
+struct sup_clock {
+	int64_t wall_s, boot_s;
+};
+
+/** Use of a saved rule that is not yet written down. */
+struct sup_use {
+	uint32_t id, n;
+	int64_t last_s;
+};
+
 /** A question on its way: whose it is, and by which number there. */
 struct sup_ask {
 	TAILQ_ENTRY(sup_ask) link;
@@ -28,9 +67,42 @@ struct sup_ask {
 	unsigned n_starts; /* of that helper, when it asked: a restarted one knows nothing of it */
 	uint64_t theirs;   /* its number there */
 	bool is_over;	   /* answered, missed or gone */
-	char *target, *program; /* raw bytes, owned: for the rule that an answer makes */
+	bool is_shown;	   /* it became a card */
+	enum pol_verdict otherwise;	 /* ASK or DENY, when no saved rule fits */
+	char *target, *program, *script; /* raw bytes, owned: for the rule that an answer makes */
+	uint32_t pid, listener_uid;
+	char *listener_exe; /* owned */
+	uint64_t exe_id;
 	int64_t t_us;
+	struct sup *s;
+	struct sup_ident ident;
 };
+
+/** An allow that can be taken back. */
+struct sup_allow {
+	TAILQ_ENTRY(sup_allow) link;
+	enum pol_kind kind;
+	char *target, *program; /* raw, owned */
+	char *title;		/* printable, owned */
+	uint32_t rule;		/* of this session, 0 = none */
+	uint32_t kept;		/* of s->kept, 0 = none */
+	uint32_t saved;		/* of rules.json, 0 = none */
+	bool is_direct;		/* the connection does not run through zwatch */
+};
+
+#define SUP_REFUSALS_MAX 16
+
+/** What `zwatch why` tells; all texts printable. */
+struct sup_refusal {
+	uint64_t event; /* as X-Zwatch-Event names it */
+	int64_t t_us;
+	enum pol_kind kind;
+	unsigned by; /* ZW_BY_* */
+	uint32_t rule, n;
+	char target[512], program[256], reason[512], note[512];
+};
+
+struct sup_client;
 
 /** A rule that an answer made. Strings owned. */
 struct sup_rule {
@@ -86,11 +158,39 @@ struct sup {
 	/* asks.c */
 	TAILQ_HEAD(, sup_ask) asks;
 	TAILQ_HEAD(sup_rule_list, sup_rule) answers;
+	TAILQ_HEAD(sup_allow_list, sup_allow) allows;
+	size_t n_allows;
 	uint64_t last_ask;
 	uint32_t last_rule;
 	uint64_t generation;
 	struct zev_timer *hold_timer;
-	char *undo_text;
+	char *undo_text, *answer_text;
+
+	/* ident.c, saved.c */
+	struct sup_hash hashes[SUP_HASHES_MAX];
+	size_t next_hash;
+	struct cfg_saved saved; /* of rules.json */
+	struct cfg_saved kept;	/* of this session, for one script of an interpreter */
+	struct sup_clock clock;
+	uint64_t in_force;
+	struct zev_timer *saved_timer;
+	int saved_fd; /* inotify */
+	struct zev_io *saved_io;
+	struct sup_use *uses; /* owned */
+	size_t n_uses;
+	int64_t uses_ms;
+	char **strict; /* programs that are refused whatever they ask; owned */
+	size_t n_strict;
+
+	/* why.c, control.c */
+	struct sup_refusal refusals[SUP_REFUSALS_MAX];
+	size_t n_refusals; /* that ever were */
+	struct zev_io *why_io;
+	LIST_HEAD(, sup_client) clients;
+	unsigned n_clients;
+	int control_fd, control_dir_fd; /* -1 = none */
+	char control_name[32];
+	struct zev_io *control_io;
 
 	/* session.c */
 	struct zev_timer *patience; /* ends a bounded wait */
@@ -111,6 +211,71 @@ void sup_pane_start(struct sup *s);
 /** It ended: another takes over, or, after two deaths in a short time, the user is told. */
 void sup_pane_dead(struct sup *s, const char *how);
 void sup_on_pane_msg(struct sup *s, enum zw_msg_id id, const union zw_msg_any *msg);
+
+/* ident.c */
+/**
+ * Finds the hashes of what runs as @pid. Files are opened at once, read in turns of the loop.
+ *
+ * @id       zeroed; lives until sup_ident_fini()
+ * @script   "" = none
+ * Returns   true: all is known already, and @on_done is not called
+ */
+bool sup_ident_start(struct sup_ident *id, struct sup *s, uint32_t pid, uint64_t exe_id,
+		     const char *script, void (*on_done)(void *arg), void *arg);
+bool sup_ident_is_done(const struct sup_ident *id);
+void sup_ident_fini(struct sup_ident *id);
+
+/* saved.c */
+void sup_saved_start(struct sup *s);
+void sup_saved_fini(struct sup *s);
+/** Sends what is in force here, inside a policy. */
+void sup_saved_send(struct sup *s, struct sup_helper *h);
+/** Saved or kept rules are others now. */
+void sup_saved_changed(struct sup *s);
+/** Writes a rule; its number is set. Returns 0 or < 0 with *ret_why (caller frees). */
+int sup_saved_add(struct sup *s, struct pol_saved *rule, char **ret_why);
+int sup_saved_remove(struct sup *s, uint32_t id, char **ret_why);
+/** A rule decided @n more tries. */
+void sup_saved_used(struct sup *s, uint32_t id, uint32_t n);
+void sup_uses_write(struct sup *s);
+/** How far any allow fits, and which one; *ret lives until the rules change. */
+enum pol_fit sup_saved_look(struct sup *s, const struct pol_try *t, const struct pol_saved **ret);
+/** Seconds since 1970, never less than what it said before. */
+int64_t sup_now_s(struct sup *s);
+/** The same, pure: from the wall clock and one that counts on. */
+int64_t sup_clock_now(struct sup_clock *c, int64_t wall_s, int64_t boot_s);
+
+/* card.c */
+/** Fills the texts of a question's card. */
+void sup_card_fill(struct sup *s, struct mdl_ask *a, const struct sup_ask *q,
+		   const struct zw_msg_ask *m);
+
+/* asks.c */
+/** Looks at the questions that wait again: rules have changed. */
+void sup_asks_settle(struct sup *s);
+struct sup_ask *sup_ask_find(struct sup *s, uint64_t id);
+/** The verdict reaches the waiting call. */
+void sup_ask_tell(struct sup *s, struct sup_ask *q, enum pol_verdict verdict, unsigned scope,
+		  unsigned by, uint32_t rule, const char *note);
+void sup_ask_record(struct sup *s, const struct sup_ask *q, const struct mdl_ask *a, unsigned did,
+		    unsigned scope, unsigned by, const char *key, const char *shown,
+		    int64_t shown_ms);
+/** Sets the timer to the question whose time is over first. */
+void sup_hold_rearm(struct sup *s);
+
+/* why.c */
+void sup_why_start(struct sup *s);
+void sup_why_fini(struct sup *s);
+void sup_refused(struct sup *s, const struct sup_refusal *r);
+/** The JSON text that a caller gets. Ownership: caller frees. */
+char *sup_why_text(const struct sup *s);
+
+/* control.c */
+void sup_control_start(struct sup *s);
+void sup_control_fini(struct sup *s);
+
+/* answer.c */
+void sup_allows_fini(struct sup *s);
 
 /* asks.c */
 void sup_on_ask(struct sup *s, struct sup_helper *h, const struct zw_msg_ask *m);
@@ -157,8 +322,9 @@ const struct cfg_catalogue *sup_catalogue(struct sup *s);
 /** Sends the whole policy to a helper that decides. */
 void sup_policy_send(struct sup *s, struct sup_helper *h);
 /** Adds the rule of an answer (kind, action, pattern, program, reason; strings are copied), and
- * sends it on unless the broker keeps it by itself (@is_pinned). */
-void sup_rule_add(struct sup *s, const struct pol_rule *rule, bool is_pinned);
+ * sends it on unless the broker keeps it by itself (@is_pinned). Returns its number. */
+uint32_t sup_rule_add(struct sup *s, const struct pol_rule *rule, bool is_pinned);
+void sup_rule_remove(struct sup *s, uint32_t id);
 void sup_rules_fini(struct sup *s);
 
 /* trust.c */

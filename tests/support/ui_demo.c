@@ -87,7 +87,7 @@ static void on_ask_open(void *arg, uint64_t id, bool is_open)
 	a->state = is_open ? MDL_ASK_OPEN : MDL_ASK_HELD;
 }
 
-static void on_answer(void *arg, const struct ui_answer *answer)
+static const char *on_answer(void *arg, const struct ui_answer *answer)
 {
 	struct demo *d = arg;
 	struct mdl_ask *a = mdl_ask_find(&d->model, answer->ask);
@@ -98,6 +98,20 @@ static void on_answer(void *arg, const struct ui_answer *answer)
 		d->model.n_allow++;
 	else
 		d->model.n_deny++;
+	return NULL;
+}
+
+static void on_strict(void *arg, uint64_t ask)
+{
+	(void)arg;
+	(void)ask;
+}
+
+static const char *on_try(void *arg, const struct ui_answer *answer)
+{
+	(void)arg;
+	(void)answer;
+	return "Tried on 12 past sessions: answers 6 questions, matches nothing that was denied.";
 }
 
 static const char *on_undo(void *arg)
@@ -167,6 +181,8 @@ static int run(struct demo *d, int tty, const struct ui_config *config)
 				     .frame_done = on_frame_done,
 				     .ask_open = on_ask_open,
 				     .answer = on_answer,
+				     .strict = on_strict,
+				     .try_rule = on_try,
 				     .undo = on_undo,
 				     .close_sock = on_close_sock,
 				     .freeze = on_freeze,
@@ -200,6 +216,9 @@ int main(int argc, char **argv)
 				   .has_mouse = true,
 				   .arm_ms = 500,
 				   .quiet_ms = 300,
+				   .repeat_n = 3,
+				   .flood_n = 8,
+				   .flood_ms = 10000,
 				   .agent_name = "claude"};
 	struct demo d = {.loop = zev_loop_new()};
 	const char *history = NULL;

@@ -40,7 +40,7 @@ static void on_ask_open(void *arg, uint64_t id, bool is_open)
 	a->state = is_open ? MDL_ASK_OPEN : MDL_ASK_HELD;
 }
 
-static void on_answer(void *arg, const struct ui_answer *answer)
+static const char *on_answer(void *arg, const struct ui_answer *answer)
 {
 	struct ui_fake *f = arg;
 	struct mdl_ask *a = mdl_ask_find(&f->model, answer->ask);
@@ -54,8 +54,22 @@ static void on_answer(void *arg, const struct ui_answer *answer)
 	f->answer.note = f->note;
 	f->answer.key = f->key;
 	f->answer.shown = f->shown;
+	if (f->refusal != NULL)
+		return f->refusal;
 	if (a != NULL)
 		a->state = MDL_ASK_ANSWERED;
+	return NULL;
+}
+
+static void on_strict(void *arg, uint64_t id)
+{
+	((struct ui_fake *)arg)->strict = id;
+}
+
+static const char *on_try(void *arg, const struct ui_answer *answer)
+{
+	((struct ui_fake *)arg)->tried = answer->until;
+	return "Tried on 12 past sessions: answers 6 questions, matches nothing that was denied.";
 }
 
 static const char *on_undo(void *arg)
@@ -150,6 +164,8 @@ static void init(struct ui_fake *f, enum ui_layout layout, int rows, int cols, b
 				     .frame_done = on_frame_done,
 				     .ask_open = on_ask_open,
 				     .answer = on_answer,
+				     .strict = on_strict,
+				     .try_rule = on_try,
 				     .undo = on_undo,
 				     .close_sock = on_close_sock,
 				     .freeze = on_freeze,
@@ -164,6 +180,9 @@ static void init(struct ui_fake *f, enum ui_layout layout, int rows, int cols, b
 	const struct ui_config config = {.layout = layout,
 					 .arm_ms = 500,
 					 .quiet_ms = 300,
+					 .repeat_n = 3,
+					 .flood_n = 8,
+					 .flood_ms = 10000,
 					 .has_mouse = true,
 					 .agent_name = "claude"};
 

@@ -29,6 +29,9 @@ struct ui_fake {
 	bool is_frozen, is_stopped;
 	int n_pane_restarts;
 	const struct mdl_sock *closed; /* the last row that was to be closed */
+	const char *refusal; /* what the host says to the next answers; NULL = takes them */
+	uint64_t strict;     /* question whose program is refused from now on */
+	enum pol_until tried;
 };
 
 /** A dashboard of this size; questions are added by the test with ui_model_ask_*(). */

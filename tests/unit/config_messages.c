@@ -354,7 +354,7 @@ static void test_rules__origin_reason_and_ascii(void **state)
 	assert_string_equal(cfg->rules[0].pattern, "xn--bcher-kva.example");
 	assert_string_equal(cfg->rules[0].reason, "use the mirror");
 	assert_string_equal(cfg->rules[0].origin, "config.json:3");
-	assert_int_equal(cfg->rules[1].id, 2);
+	assert_int_equal(cfg->rules[1].id, CFG_RULE_FIRST + 1);
 	assert_int_equal(cfg->local_ports.n, 2);
 	assert_int_equal(cfg->local_ports.list[0], 80);
 	assert_int_equal(cfg->local_ports.list[1], 5432);

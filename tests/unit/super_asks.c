@@ -5,7 +5,8 @@
 #include "src/base/words.h"
 #include "src/super/super_i.h"
 
-static const struct sup_config config = {.hold_site_ms = 60000};
+static const struct sup_config config = {
+	.hold_site_ms = 60000, .can_ask = true, .project = "/home/u/src/shop"};
 
 static int setup(void **state)
 {
@@ -15,6 +16,11 @@ static int setup(void **state)
 	s->loop = zev_loop_new();
 	TAILQ_INIT(&s->asks);
 	TAILQ_INIT(&s->answers);
+	TAILQ_INIT(&s->allows);
+	cfg_saved_init(&s->saved);
+	cfg_saved_init(&s->kept);
+	LIST_INIT(&s->clients);
+	s->saved_fd = s->control_fd = s->control_dir_fd = -1;
 	mdl_session_init(&s->model, "/home/u");
 	s->proxy = (struct sup_helper){.role = ROLE_PROXY, .n_starts = 1};
 	*state = s;
@@ -27,6 +33,8 @@ static int teardown(void **state)
 
 	sup_asks_fini(s);
 	sup_rules_fini(s);
+	sup_allows_fini(s);
+	sup_saved_fini(s);
 	mdl_session_fini(&s->model);
 	zev_loop_free(s->loop);
 	free(s);
@@ -72,7 +80,13 @@ static void test_asks__a_flood_that_gives_up_is_bounded(void **state)
 	assert_in_range(n_asks(s), 1, MDL_ASKS_MAX);
 	assert_int_equal(s->model.n_asks, MDL_ASKS_MAX);
 	/* What is still shown can still be answered, for the rest of the session. */
-	sup_answer(s, 4 * MDL_ASKS_MAX, POL_ALLOW, ZW_SCOPE_ONCE, "", "a", "", 1000);
+	const struct sup_reply reply = {.verdict = POL_ALLOW,
+					.scope = ZW_SCOPE_ONCE,
+					.note = "",
+					.key = "y",
+					.shown = "",
+					.shown_ms = 1000};
+	assert_null(sup_answer(s, 4 * MDL_ASKS_MAX, &reply));
 	assert_string_equal(TAILQ_FIRST(&s->answers)->rule.pattern, "n2000.example:443");
 }
 

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT
+ * What stands on a question's card: the words of the class, and what is known of who asks. */
+#include <grp.h>
+#include <pwd.h>
+
+#include "src/base/mem.h"
+#include "src/policy/script.h"
+#include "src/super/super_i.h"
+
+#define TEXT_MAX 1024
+
+static void text(char **field, const char *t)
+{
+	mdl_set(field, zw_span(t), TEXT_MAX);
+}
+
+/* "owner root:docker, mode 0660" */
+static void set_owner(struct mdl_ask *a, const struct zw_msg_ask *m)
+{
+	const struct passwd *pw = getpwuid(m->owner_uid);
+	const struct group *gr = getgrgid(m->owner_gid);
+	zw_autofree char *t =
+		zw_xasprintf("owner %s:%s, mode %04o", pw != NULL ? pw->pw_name : "?",
+			     gr != NULL ? gr->gr_name : "?", (unsigned)m->mode_bits & 07777u);
+	text(&a->owner, t);
+}
+
+/* "dockerd(1187), running as root"; an unprivileged zwatch is not told which program of root's. */
+static void set_answers(struct mdl_ask *a, const struct zw_msg_ask *m)
+{
+	const struct passwd *pw = getpwuid(m->listener_uid);
+	const char *user = m->listener_uid == getuid() ? "you" : pw != NULL ? pw->pw_name : "?";
+	zw_autofree char *exe = zw_span_dup(m->listener_exe);
+	zw_autofree char *t = NULL;
+
+	if (m->listener_pid != 0)
+		t = zw_xasprintf("%s(%u), running as %s", *exe != '\0' ? zw_basename(exe) : "?",
+				 m->listener_pid, user);
+	else if (m->listener_uid == getuid())
+		t = zw_xasprintf("a process running as you");
+	else
+		t = zw_xasprintf("a process of %s; the system does not tell which", user);
+	text(&a->answers, t);
+}
+
+static void fill_socket(struct sup *s, struct mdl_ask *a, const struct zw_msg_ask *m)
+{
+	zw_autofree char *name = zw_span_dup(m->class_name);
+	const struct cfg_class *c = cfg_catalogue_class(sup_catalogue(s), name);
+	zw_autofree char *target = zw_span_dup(m->target);
+	zw_autofree char *wants = zw_xasprintf("wants to %s", c->wants);
+
+	text(&a->class_name, c->c.name);
+	text(&a->title, zw_basename(target));
+	text(&a->wants, wants);
+	text(&a->consequence, c->allow);
+	text(&a->safer, c->safer);
+	text(&a->word, c->word);
+	set_owner(a, m);
+	set_answers(a, m);
+}
+
+/* "*.example.org:443" of "www.example.org:443", in the form of a rule. */
+static void set_below(struct mdl_ask *a, const char *target)
+{
+	char below[POL_HOST_MAX + 3];
+	struct pol_host host;
+	uint16_t port;
+
+	if (pol_target_site(target, &host, &port) < 0 ||
+	    !pol_site_below(&host, below, sizeof(below)))
+		return;
+	zw_autofree char *t = zw_xasprintf("%s:%u", below, port);
+	text(&a->below, t);
+}
+
+static void fill_site(struct mdl_ask *a, const struct zw_msg_ask *m)
+{
+	zw_autofree char *target = zw_span_dup(m->target);
+	zw_autofree char *wants = zw_xasprintf("wants %s", target);
+
+	text(&a->title, target);
+	text(&a->wants, wants);
+	set_below(a, target);
+	text(&a->consequence, "it can send data there and run code it gets back. "
+			      "zwatch sees sizes, not content.");
+}
+
+/* What this session already decided about the same target; of the same program, for the offer to
+ * refuse it from now on. */
+static void set_before(struct sup *s, struct mdl_ask *a)
+{
+	unsigned n_allow = 0, n_deny = 0;
+	const struct mdl_ask *b;
+
+	TAILQ_FOREACH (b, &s->model.asks, link) {
+		if (b == a || strcmp(b->target, a->target) != 0)
+			continue;
+		bool is_denied = b->state == MDL_ASK_MISSED ||
+				 (b->state == MDL_ASK_ANSWERED && !b->is_allowed);
+		n_deny += is_denied;
+		n_allow += b->state == MDL_ASK_ANSWERED && b->is_allowed;
+		a->n_denied += is_denied && strcmp(b->proc.exe, a->proc.exe) == 0;
+	}
+	zw_autofree char *t =
+		n_allow + n_deny == 0
+			? zw_xstrdup("not asked before in this session")
+			: zw_xasprintf("in this session: allowed %u times, denied %u times",
+				       n_allow, n_deny);
+	text(&a->before, t);
+}
+
+void sup_card_fill(struct sup *s, struct mdl_ask *a, const struct sup_ask *q,
+		   const struct zw_msg_ask *m)
+{
+	a->kind = m->kind == POL_KIND_SOCKET ? POL_KIND_SOCKET : POL_KIND_SITE;
+	a->risk = m->risk < POL_RISK_MAX ? (enum pol_risk)m->risk : POL_RISK_CRITICAL;
+	mdl_set(&a->target, m->target, 4096);
+	if (m->asked.len != m->target.len ||
+	    (m->asked.len > 0 && memcmp(m->asked.p, m->target.p, m->asked.len) != 0))
+		mdl_set(&a->asked, m->asked, 4096);
+	mdl_proc_set(&s->model, &a->proc, m->pid, m->exe, m->argv, m->cwd, m->chain);
+	mdl_set_path(&s->model, &a->script, zw_span(q->script));
+	if (a->kind == POL_KIND_SOCKET)
+		fill_socket(s, a, m);
+	else
+		fill_site(a, m);
+	set_before(s, a);
+}
