@@ -13,7 +13,11 @@
 #define RULE_PATH_BENEATH      1
 
 #define FS_EXECUTE	(1ull << 0)
+#define FS_WRITE_FILE	(1ull << 1)
+#define FS_READ_FILE	(1ull << 2)
 #define FS_MAKE_SOCK	(1ull << 9)
+#define FS_TRUNCATE	(1ull << 14)
+#define FS_IOCTL_DEV	(1ull << 15)
 #define FS_RESOLVE_UNIX (1ull << 16)
 
 #define SCOPE_ABSTRACT_UNIX_SOCKET (1ull << 0)
@@ -100,6 +104,34 @@ static int rule_add(int ruleset, const char *path, uint64_t rights)
 	return ret;
 }
 
+/* As far as the descriptor itself goes. */
+static uint64_t rights_of(int fd)
+{
+	int mode = fcntl(fd, F_GETFL) & O_ACCMODE;
+	uint64_t rights = FS_IOCTL_DEV;
+
+	if (mode != O_WRONLY)
+		rights |= FS_READ_FILE;
+	if (mode != O_RDONLY)
+		rights |= FS_WRITE_FILE | FS_TRUNCATE;
+	return rights;
+}
+
+/* A file of the host lies outside the sandbox's tree. Pipes and sockets are no matter of Landlock's,
+ * and a folder is not given. */
+static void stdio_add(int ruleset, int abi)
+{
+	struct stat st;
+
+	for (int fd = 0; fd < 3; fd++) {
+		struct path_beneath_attr attr = {
+			.allowed_access = rights_of(fd) & sb_landlock_fs_all(abi), .parent_fd = fd};
+
+		if (fstat(fd, &st) == 0 && (S_ISREG(st.st_mode) || S_ISCHR(st.st_mode)))
+			(void)syscall(SYS_landlock_add_rule, ruleset, RULE_PATH_BENEATH, &attr, 0);
+	}
+}
+
 static int restrict_self(int ruleset)
 {
 	int ret = syscall(SYS_landlock_restrict_self, ruleset, 0) < 0 ? -errno : 0;
@@ -108,7 +140,7 @@ static int restrict_self(int ruleset)
 	return ret;
 }
 
-int sb_landlock_agent(int abi, const char *socket_dirs, size_t socket_dirs_len)
+int sb_landlock_agent(int abi, const char *socket_dirs, size_t socket_dirs_len, bool has_stdio)
 {
 	int ruleset = ruleset_new(abi);
 	int ret;
@@ -118,6 +150,8 @@ int sb_landlock_agent(int abi, const char *socket_dirs, size_t socket_dirs_len)
 	/* No socket is connected to by the agent itself, the broker does it: so where the kernel can
 	 * forbid it, it is forbidden everywhere. */
 	ret = rule_add(ruleset, "/", sb_landlock_fs_all(abi) & ~(FS_MAKE_SOCK | FS_RESOLVE_UNIX));
+	if (has_stdio)
+		stdio_add(ruleset, abi);
 	for (size_t i = 0; ret == 0 && i < socket_dirs_len;) {
 		const char *dir = socket_dirs + i;
 

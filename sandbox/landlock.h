@@ -7,6 +7,7 @@
 #ifndef ZW_SANDBOX_LANDLOCK_H
 #define ZW_SANDBOX_LANDLOCK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -42,9 +43,11 @@ uint64_t sb_landlock_fs_all(int abi);
  * @abi             as sb_landlock_abi() says, at least SB_LANDLOCK_ABI_MIN
  * @socket_dirs     NUL behind each, @socket_dirs_len bytes: where sockets may be made; one that
  *                  does not exist is left out
+ * @has_stdio       descriptors 0 to 2 come from outside; what they are open on may be opened again by
+ *                  /dev/stdin and its like
  * Returns          0 or -errno
  */
-int sb_landlock_agent(int abi, const char *socket_dirs, size_t socket_dirs_len);
+int sb_landlock_agent(int abi, const char *socket_dirs, size_t socket_dirs_len, bool has_stdio);
 
 /**
  * Fences a helper: all files refused but those beneath @dir (NULL = none), and abstract sockets and

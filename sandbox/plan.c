@@ -14,6 +14,11 @@ void sb_layout_fini(struct sb_layout *l)
 	for (size_t i = 0; i < l->n_places; i++)
 		free(l->places[i].path);
 	free(l->places);
+	for (size_t i = 0; i < l->n_tops; i++) {
+		free(l->tops[i].name);
+		free(l->tops[i].target);
+	}
+	free(l->tops);
 	for (size_t i = 0; i < l->n_bars; i++) {
 		free((char *)(uintptr_t)l->bars[i].path);
 		free((char *)(uintptr_t)l->bars[i].content);
@@ -304,13 +309,36 @@ static void add_namespaces(struct args *a, const struct sb_plan *p)
 	add_number(a, "--gid", p->gid);
 }
 
+static bool is_place(const struct sb_layout *l, const char *path)
+{
+	for (size_t i = 0; i < l->n_places; i++) {
+		if (strcmp(l->places[i].path, path) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void add_tops(struct args *a, const struct sb_layout *l)
+{
+	for (size_t i = 0; i < l->n_tops; i++) {
+		zw_autofree char *path = zw_xasprintf("/%s", l->tops[i].name);
+
+		if (l->tops[i].target) {
+			add2(a, "--symlink", l->tops[i].target);
+			add(a, path);
+		} else if (!is_place(l, path)) {
+			add_bind(a, "--ro-bind", path);
+		}
+	}
+}
+
 int sb_plan_args(const struct sb_plan *p, const struct sb_layout *l, const struct sb_plan_fds *fds,
 		 struct zw_buf *ret)
 {
 	struct args a = {ret, 0};
 
 	add_namespaces(&a, p);
-	add_bind(&a, "--ro-bind", "/");
+	add_tops(&a, l);
 	add2(&a, "--dev", "/dev");
 	add2(&a, "--proc", "/proc");
 	/* Root owns /proc/sys by its number, capabilities or not: kernel.core_pattern would be a
@@ -331,6 +359,7 @@ int sb_plan_args(const struct sb_plan *p, const struct sb_layout *l, const struc
 		if (l->places[i].kind == SB_PLACE_HIDDEN && l->places[i].is_dir)
 			add2(&a, "--remount-ro", l->places[i].path);
 	}
+	add2(&a, "--remount-ro", "/");
 	return a.error;
 }
 

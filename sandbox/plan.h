@@ -2,6 +2,10 @@
  * The plan of a sandbox: everything that decides how it looks, and the pure function that turns it
  * into bwrap's arguments.
  *
+ * The root is a folder of the sandbox's own with the host's top folders in it. Were it the host's own,
+ * Landlock's leave for all below it would hold for the host's whole tree, in which a descriptor that
+ * was handed in may lie.
+ *
  * Files inside: the system read-only, own /proc, /dev (with devpts), /tmp, /var/tmp and /run; the
  * home read-only; the project and the writable paths as they are.
  *
@@ -93,10 +97,18 @@ struct sb_place {
 	bool is_dir;
 };
 
+/** One name in the root folder. */
+struct sb_top {
+	char *name;   /* owned */
+	char *target; /* owned; of a symbolic link, NULL = a folder or file */
+};
+
 /** The plan after a look at the real file system (sandbox/survey.h). */
 struct sb_layout {
 	struct sb_place *places; /* owned; parents before children after sb_layout_order() */
 	size_t n_places;
+	struct sb_top *tops; /* owned; without what the sandbox has its own of */
+	size_t n_tops;
 	struct sb_bar *bars; /* owned, with their texts; those that are to be made */
 	size_t n_bars;
 	char *cwd;	   /* owned; canonical */

@@ -2,6 +2,7 @@
  * The layout of a plan on this machine. */
 #include "sandbox/survey.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -207,6 +208,37 @@ static bool project_is_writable(const struct sb_layout *l)
 	return false;
 }
 
+/* What is in the root folder. Devices and sockets there are nobody's. */
+static int survey_tops(struct sb_layout *l)
+{
+	struct dirent **list;
+	int n = scandir("/", &list, NULL, alphasort);
+	struct stat st;
+
+	if (n < 0)
+		return -errno;
+	l->tops = zw_xcalloc((size_t)n + 1, sizeof(*l->tops));
+	for (int i = 0; i < n; i++) {
+		char path[NAME_MAX + 2], target[PATH_MAX];
+
+		snprintf(path, sizeof(path), "/%s", list[i]->d_name);
+		free(list[i]);
+		if (path[1] == '.' && (path[2] == '\0' || (path[2] == '.' && path[3] == '\0')))
+			continue;
+		if (strcmp(path, "/proc") == 0 || strcmp(path, "/dev") == 0 || lstat(path, &st) < 0)
+			continue;
+		ssize_t len = S_ISLNK(st.st_mode) ? readlink(path, target, sizeof(target) - 1) : 0;
+		if (len < 0 || !(S_ISLNK(st.st_mode) || S_ISDIR(st.st_mode) || S_ISREG(st.st_mode)))
+			continue;
+		target[len] = '\0';
+		l->tops[l->n_tops++] =
+			(struct sb_top){.name = zw_xstrdup(path + 1),
+					.target = len > 0 ? zw_xstrdup(target) : NULL};
+	}
+	free(list);
+	return 0;
+}
+
 int sb_survey(const struct sb_plan *p, struct sb_layout *ret, struct sb_failure *ret_failure)
 {
 	struct sb_layout l = {0};
@@ -227,6 +259,11 @@ int sb_survey(const struct sb_plan *p, struct sb_layout *ret, struct sb_failure 
 		goto fail;
 	}
 	survey_files(p, &l);
+	r = survey_tops(&l);
+	if (r < 0) {
+		r = sb_fail(ret_failure, SB_STAGE_PLAN, -r, "%s", "/");
+		goto fail;
+	}
 	r = survey_places(p, &l, ret_failure);
 	if (r < 0)
 		goto fail;

@@ -16,6 +16,7 @@ packages="
 	curl
 	gcc
 	git
+	gnupg
 	groff
 	htop
 	iproute2
@@ -35,10 +36,12 @@ packages="
 	ncurses-term
 	nettle-dev
 	ninja-build
+	openssh-client
 	openssl
 	pkg-config
 	procps
 	python3
+	redis-tools
 	rsyslog
 	sqlite3
 	tmux
@@ -46,9 +49,8 @@ packages="
 	util-linux
 	vim-tiny
 	vttest
+	watchman
 	wget"
-# Programs that talk over sockets of their own.
-packages="$packages gnupg openssh-client redis-tools watchman"
 
 install_packages() {
 	local missing="" p as_root=""

@@ -11,6 +11,8 @@
 #include "src/base/str.h"
 #include "src/base/words.h"
 
+#define LEVEL_LANDLOCK 3
+
 static bool is_below(const char *path, const char *dir)
 {
 	size_t len = strlen(dir);
@@ -76,10 +78,13 @@ static const char *judge(struct brk_req *r)
 		       : "";
 }
 
-static void record(struct brk_req *r)
+/* Returns whether it lies where sockets may not be made. */
+static bool record(struct brk_req *r)
 {
 	bool is_file = r->addr.kind == BRK_ADDR_PATH;
 	const char *reason = judge(r);
+	bool is_denied = is_file && r->job_result == -ENOENT &&
+			 !may_be_made(r->b, r->found->path);
 
 	if (is_file && r->job_result == 0)
 		brk_req_record(r, ZW_DID_FAIL, ZW_OP_BIND, ZW_BY_NATIVE,
@@ -87,11 +92,12 @@ static void record(struct brk_req *r)
 	else if (is_file && r->job_result != -ENOENT)
 		brk_req_record(r, ZW_DID_FAIL, ZW_OP_BIND, ZW_BY_NATIVE,
 			       zw_strerror(r->job_result));
-	else if (is_file && !may_be_made(r->b, r->found->path))
+	else if (is_denied)
 		brk_req_record(r, ZW_DID_DENY, ZW_OP_BIND, ZW_BY_NATIVE,
 			       "no place where the sandbox lets sockets be made");
 	else
 		brk_req_record(r, ZW_DID_AUTO, ZW_OP_BIND, r->v.by, reason);
+	return is_denied;
 }
 
 /* Back from the worker. */
@@ -104,7 +110,9 @@ enum brk_state brk_bind_look(struct brk_req *r)
 	}
 	if (r->job_result == -EIO)
 		return brk_req_fault(r, "looking where it is bound", r->job_result);
-	record(r);
+	/* Without Landlock nobody else says no. One who changes the address in time gets past that. */
+	if (record(r) && r->b->level < LEVEL_LANDLOCK)
+		return brk_req_answer(r, EACCES);
 	return go_on(r);
 }
 
@@ -115,6 +123,6 @@ enum brk_state brk_bind(struct brk_req *r)
 	if (r->addr.kind == BRK_ADDR_PATH)
 		return BRK_BIND_LOOK;
 	r->job_result = -ENOENT;
-	record(r);
+	(void)record(r);
 	return go_on(r);
 }

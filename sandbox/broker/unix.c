@@ -181,7 +181,10 @@ static void judge(struct brk_req *r)
 	r->v.rule = d.rule;
 	r->v.risk = class != NULL ? class->risk : POL_RISK_LOW;
 	/* What a direct one hands in could open files outside where no Landlock stops it. */
-	r->v.way = class != NULL && b->level >= LEVEL_DIRECT ? class->way : POL_WAY_RELAY;
+	bool is_direct_rule = d.verdict == POL_ALLOW && (d.flags & POL_RULE_DIRECT);
+	r->v.way = is_direct_rule ? POL_WAY_DIRECT : class != NULL ? class->way : POL_WAY_RELAY;
+	if (b->level < LEVEL_DIRECT)
+		r->v.way = POL_WAY_RELAY;
 	zw_strlcpy(r->v.class_name, class != NULL ? class->name : "", sizeof(r->v.class_name));
 	zw_strlcpy(r->v.reason, d.reason != NULL ? d.reason : "", sizeof(r->v.reason));
 	r->v.is_look = d.is_look;

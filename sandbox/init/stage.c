@@ -132,7 +132,8 @@ static void setup(const struct init_conf *c, int *ret_master)
 		init_fail(h->ctl, h->want_pty ? SB_STAGE_INIT_PTY : SB_STAGE_INIT_STDIO, -r, "");
 	if (h->landlock_abi == 0)
 		return;
-	r = sb_landlock_agent((int)h->landlock_abi, c->socket_dirs, c->socket_dirs_len);
+	r = sb_landlock_agent((int)h->landlock_abi, c->socket_dirs, c->socket_dirs_len,
+			      !h->want_pty);
 	if (r < 0)
 		init_fail(h->ctl, SB_STAGE_INIT_LANDLOCK, -r, "");
 }

@@ -34,7 +34,7 @@ struct cfg_where {
 /** "FILE:LINE", or the option. Ownership: caller frees. */
 char *cfg_where_origin(const struct cfg_where *w);
 void cfg_take_site(const struct cfg_where *w, enum pol_action action, const char *text);
-void cfg_take_socket(const struct cfg_where *w, const char *text);
+void cfg_take_socket(const struct cfg_where *w, const char *text, bool is_direct);
 void cfg_take_path(const struct cfg_where *w, struct cfg_items *items, const char *text);
 void cfg_take_port(const struct cfg_where *w, struct cfg_ports *ports, int64_t port);
 

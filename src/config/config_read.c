@@ -386,15 +386,40 @@ static void read_sites_deny(struct rd *r, const struct cfg_json *v)
 	each_text(r, v, "a list of sites [\"host\", \"*.host\", \"host:port\"]", take_denied_site);
 }
 
-static void take_socket(struct rd *r, const char *s)
+/* {"path": "/run/x.sock", "direct": true} */
+static void take_socket(struct rd *r, const struct cfg_json *e)
 {
-	cfg_take_socket(&r->w, s);
+	const struct cfg_json *path = cfg_json_get(e, "path"), *direct = cfg_json_get(e, "direct");
+
+	if (path == NULL || path->type != CFG_JSON_STRING || e->n != 1u + (direct != NULL) ||
+	    (direct != NULL && direct->type != CFG_JSON_BOOL))
+		FAIL(r,
+		     "an entry of `%s` is a path in quotes, or {\"path\": \"/run/x.sock\", "
+		     "\"direct\": true}.",
+		     leaf(r->row->key.path));
+	else
+		cfg_take_socket(&r->w, path->str, direct != NULL && direct->boolean);
 }
 
 static void read_sockets(struct rd *r, const struct cfg_json *v)
 {
-	each_text(r, v, "a list of the sockets you need, each by its path [\"/run/x.sock\"]",
-		  take_socket);
+	if (!want(r, v, CFG_JSON_ARRAY,
+		  "a list of the sockets you need, each by its path [\"/run/x.sock\"]"))
+		return;
+	if (v->n > LIST_MAX) {
+		FAIL(r, "`%s` has more than %u entries.", leaf(r->row->key.path), LIST_MAX);
+		return;
+	}
+	for (const struct cfg_json *e = v->child; e != NULL; e = e->next) {
+		r->w.line = e->line;
+		if (e->type == CFG_JSON_STRING)
+			cfg_take_socket(&r->w, e->str, false);
+		else if (e->type == CFG_JSON_OBJECT)
+			take_socket(r, e);
+		else
+			FAIL(r, "an entry of `%s` must be text in quotes, not %s.",
+			     leaf(r->row->key.path), cfg_json_type_word(e->type));
+	}
 }
 
 static void read_ports(struct rd *r, const struct cfg_json *v)

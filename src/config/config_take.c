@@ -48,7 +48,7 @@ static const char *socket_fault(const char *text)
 	return NULL;
 }
 
-void cfg_take_socket(const struct cfg_where *w, const char *text)
+void cfg_take_socket(const struct cfg_where *w, const char *text, bool is_direct)
 {
 	zw_autofree char *origin = cfg_where_origin(w), *path = NULL, *real = NULL;
 	const char *why = socket_fault(text);
@@ -68,6 +68,7 @@ void cfg_take_socket(const struct cfg_where *w, const char *text)
 		.kind = POL_KIND_SOCKET,
 		.action = POL_ACTION_ALLOW,
 		.layer = w->layer,
+		.flags = is_direct ? POL_RULE_DIRECT : 0,
 		.pattern = path,
 		.origin = origin,
 	};
@@ -176,7 +177,7 @@ void cfg_option(struct cfg *cfg, const struct cfg_places *places, enum cfg_optio
 		cfg_take_site(&w, POL_ACTION_DENY, value);
 		return;
 	case CFG_OPT_ALLOW_UNIX:
-		cfg_take_socket(&w, value);
+		cfg_take_socket(&w, value, false);
 		return;
 	case CFG_OPT_RO:
 		take_option_path(&w, &cfg->deny_write, value);

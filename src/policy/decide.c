@@ -112,6 +112,7 @@ static void by_entry(const struct pol_entry *e, struct pol_decision *ret)
 		.verdict = e->rule.action == POL_ACTION_ALLOW ? POL_ALLOW : POL_DENY,
 		.by = ZW_BY_RULE,
 		.rule = e->rule.id,
+		.flags = e->rule.flags,
 		.origin = e->rule.origin,
 		.reason = e->rule.reason,
 	};

@@ -57,6 +57,9 @@ enum pol_rule_flag {
 	/* An allow that zwatch has to compare with what only it sees (a saved rule, saved.h): it
 	 * decides POL_ASK, also where the mode alone would refuse. */
 	POL_RULE_LOOK = 1 << 1,
+	/* An allowed socket is connected by itself and not relayed: faster, passed descriptors come
+	 * along, and nobody but its ends can close it. */
+	POL_RULE_DIRECT = 1 << 2,
 };
 
 /** One rule. Strings are owned by whoever holds the struct; NULL counts as "". */
@@ -88,6 +91,7 @@ struct pol_decision {
 	enum pol_verdict verdict;
 	unsigned by;	    /* ZW_BY_RULE, ZW_BY_MODE, ZW_BY_CATALOGUE, ZW_BY_ADDRESS */
 	uint32_t rule;	    /* of the deciding rule, 0 = none */
+	unsigned flags;	    /* of it */
 	const char *origin; /* of it; borrowed from the policy, "" = none */
 	const char *reason; /* one plain sentence or ""; borrowed */
 	/* ASK because of POL_RULE_LOOK: what holds when zwatch finds that the rule does not fit. */

@@ -30,6 +30,13 @@ check "death by signal" $? 143
 sb -- ./probe die 9 >/dev/null
 check "death by SIGKILL" $? 137
 check "input and output pass through" "$(printf 'a\0b' | sb -- cat | od -An -c | tr -d ' ')" 'a\0b'
+# Files of the host as standard descriptors lie outside the sandbox's tree, and are opened again all the same.
+echo from outside >"$top/in"
+check "standard input by its name" "$(sb -- cat /dev/stdin <"$top/in")" "from outside"
+sb -- sh -c 'echo text >/dev/stdout' >"$top/out"
+check "standard output by its name" "$(cat "$top/out")" "text"
+sb -- sh -c 'echo evil >/dev/stdin' <"$top/in" >/dev/null
+check "what was given to read is not written to" "$(cat "$top/in")" "from outside"
 check "SIGPIPE is not ignored" "$(sb -- sh -c 'trap; grep SigIgn /proc/self/status' | tr -d '\t')" "SigIgn:0000000000000000"
 check "the end takes everything along" "$(sb -- sh -c "setsid sleep 31$$ & echo on"; sleep 0.1; pgrep -f "^sleep 31$$\$")" "on"
 check "terminal inside" "$(sb --pty -- ./probe tty | tr -d '\r')" \

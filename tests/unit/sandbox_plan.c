@@ -13,6 +13,12 @@ static struct sb_layout layout_new(void)
 			      .project = zw_xstrdup("/home/u/p"),
 			      .runtime_dir = zw_xstrdup("/run/user/7")};
 
+	static const char *const tops[][2] = {{"bin", "usr/bin"}, {"tmp", NULL}, {"usr", NULL}};
+	l.tops = zw_xcalloc(ZW_N_ELEMENTS(tops), sizeof(*l.tops));
+	for (; l.n_tops < ZW_N_ELEMENTS(tops); l.n_tops++)
+		l.tops[l.n_tops] =
+			(struct sb_top){zw_xstrdup(tops[l.n_tops][0]),
+					tops[l.n_tops][1] ? zw_xstrdup(tops[l.n_tops][1]) : NULL};
 	sb_layout_add(&l, "/tmp", SB_PLACE_FRESH, true);
 	sb_layout_add(&l, "/run", SB_PLACE_FRESH, true);
 	sb_layout_add(&l, "/run/user/7", SB_PLACE_FRESH, true);
@@ -66,7 +72,8 @@ static void test_args__namespaces_and_no_capabilities(void **state)
 	at(args, "--die-with-parent ");
 	at(args, "--as-pid-1 ");
 	at(args, "--cap-drop ALL ");
-	at(args, "--uid 7 --gid 8 --ro-bind / / ");
+	at(args, "--uid 7 --gid 8 --symlink usr/bin /bin --ro-bind /usr /usr --dev /dev ");
+	assert_null(strstr(args, "--ro-bind / /"));
 	assert_null(strstr(args, "--remount-ro /proc"));
 	sb_layout_fini(&l);
 }
