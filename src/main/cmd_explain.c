@@ -338,7 +338,7 @@ static void place_find(struct walk *w, const char *path, struct place *p)
 	cfg_hidden_paths(&w->st->places, NULL, &hidden);
 	for (size_t i = 0; i < hidden.n; i++)
 		place_take(p, path, hidden.list[i].path, VIEW_HIDDEN, hidden.list[i].why);
-	cfg_protected_paths(&w->st->places, cfg, &protected_);
+	cfg_protected_paths(&w->st->places, cfg, NULL, &protected_);
 	for (size_t i = 0; i < protected_.guarded.n; i++)
 		place_take(p, path, protected_.guarded.list[i].path, VIEW_READ,
 			   "would run outside later");
