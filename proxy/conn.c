@@ -527,9 +527,12 @@ void px_conn_target(struct px_conn *c, const struct pol_host *host, uint16_t por
 		    struct zw_span asked)
 {
 	struct px_decision d;
+	const char *name = px_fake_name(c->px->fake, &host->addr);
 
 	c->host = zw_xmalloc(sizeof(*c->host));
-	*c->host = *host;
+	/* One that looks names up itself and gives the proxy an address means the name. */
+	if (name == NULL || pol_host_parse(name, strlen(name), c->host) < 0)
+		*c->host = *host;
 	c->port = port;
 	c->asked = asked.len > 0 && asked.len < 300 ? zw_span_dup(asked) : NULL;
 	if (c->over_limit != NULL) {

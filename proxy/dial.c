@@ -39,6 +39,10 @@ struct px_dial {
 	int last_error;
 	struct pol_addr last_addr;
 	struct attempt attempts[ATTEMPTS_MAX];
+	bool is_via; /* through another proxy */
+	struct px_via_talk talk;
+	struct zev_io *via_io;
+	struct zw_buf via_out;
 	struct zev_timer *pace;	   /* NEXT_MS; NULL until the second address matters */
 	struct px_timeout timeout; /* of the lookup, then of connecting */
 	/* The end, until the turn is over. */
@@ -54,13 +58,15 @@ struct px_dials {
 	struct zw_chan *chan;
 	struct px_wheel *wheel;
 	struct feed *feed;
+	const struct px_via *via;
 	unsigned resolve_ms, connect_ms;
 	uint64_t last_query;
 	struct zw_map queries;
 };
 
 struct px_dials *px_dials_new(struct zev_loop *loop, struct zw_chan *chan, struct px_wheel *wheel,
-			      struct feed *feed, unsigned resolve_ms, unsigned connect_ms)
+			      struct feed *feed, const struct px_via *via, unsigned resolve_ms,
+			      unsigned connect_ms)
 {
 	struct px_dials *d = zw_xnew(struct px_dials);
 
@@ -68,6 +74,7 @@ struct px_dials *px_dials_new(struct zev_loop *loop, struct zw_chan *chan, struc
 			       .chan = chan,
 			       .wheel = wheel,
 			       .feed = feed,
+			       .via = via,
 			       .resolve_ms = resolve_ms,
 			       .connect_ms = connect_ms};
 	zw_map_init(&d->queries);
@@ -128,6 +135,10 @@ static void finish(struct px_dial *d, int error)
 		zev_timer_stop(d->pace);
 	for (size_t i = 0; i < ATTEMPTS_MAX; i++)
 		attempt_close(&d->attempts[i]);
+	zev_io_free(zw_steal(&d->via_io));
+	zw_buf_fini(&d->via_out);
+	if (error != 0)
+		zw_close(&d->fd);
 	zev_defer(d->all->loop, on_dial_end, d);
 }
 
@@ -149,6 +160,93 @@ static void failed(struct px_dial *d, const struct pol_addr *addr, int error)
 	d->last_addr = *addr;
 }
 
+/* -- through another proxy ---------------------------------------------------------------------- */
+
+static int via_send(struct px_dial *d)
+{
+	while (d->via_out.len > 0) {
+		ssize_t n = send(d->fd, zw_buf_head(&d->via_out), d->via_out.len,
+				 MSG_NOSIGNAL | MSG_DONTWAIT);
+
+		if (n < 0 && errno == EAGAIN)
+			break;
+		if (n < 0)
+			return -errno;
+		zw_buf_consume(&d->via_out, (size_t)n);
+	}
+	zev_io_set(d->via_io, ZEV_READ | (d->via_out.len > 0 ? ZEV_WRITE : 0u));
+	return 0;
+}
+
+/* Looks at what has come and takes no byte that belongs to what is behind the proxy. Returns as
+ * px_via_step(), and 0 as well when nothing has come. */
+static int via_read(struct px_dial *d)
+{
+	uint8_t in[PX_VIA_IN_MAX];
+	size_t used = 0;
+	ssize_t n = recv(d->fd, in, sizeof(in), MSG_PEEK | MSG_DONTWAIT);
+
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+	if (n == 0) {
+		snprintf(d->talk.why, sizeof(d->talk.why), "the proxy ended the connection");
+		return -ECONNREFUSED;
+	}
+	int r = px_via_step(d->all->via, &d->talk, d->host, d->port, in, (size_t)n, &d->via_out,
+			    &used);
+	if (used > 0 && recv(d->fd, in, used, MSG_DONTWAIT) != (ssize_t)used)
+		return ZW_E_EOF;
+	return r;
+}
+
+static void via_end(struct px_dial *d, int error)
+{
+	if (error != 0) {
+		snprintf(d->reason, sizeof(d->reason), "upstream proxy %s: %s", d->address,
+			 d->talk.why[0] != '\0' ? d->talk.why : zw_strerror(error));
+		finish(d, error);
+		return;
+	}
+	snprintf(d->reason, sizeof(d->reason), "by way of %.120s (network.upstreamProxy)",
+		 d->all->via->host.name);
+	finish(d, 0);
+}
+
+static void on_via(int fd, unsigned what, void *arg)
+{
+	struct px_dial *d = arg;
+	int r = what & ZEV_READ ? via_read(d) : 0;
+
+	(void)fd;
+	if (r == 0)
+		r = via_send(d);
+	if (r != 0)
+		via_end(d, r < 0 ? r : 0);
+}
+
+static void via_start(struct px_dial *d)
+{
+	size_t used;
+
+	zw_buf_init(&d->via_out, PX_VIA_OUT_MAX);
+	d->via_io = zev_io_new(d->all->loop, d->fd, ZEV_READ, on_via, d);
+	int r = px_via_step(d->all->via, &d->talk, d->host, d->port, NULL, 0, &d->via_out, &used);
+	if (r == 0)
+		r = via_send(d);
+	if (r < 0)
+		via_end(d, r);
+}
+
+/* Other attempts are no longer wanted; the limit for connecting goes on. */
+static void attempts_stop(struct px_dial *d)
+{
+	d->checked.n = d->next;
+	if (d->pace != NULL)
+		zev_timer_stop(d->pace);
+	for (size_t i = 0; i < ATTEMPTS_MAX; i++)
+		attempt_close(&d->attempts[i]);
+}
+
 static void connected(struct px_dial *d, struct attempt *a)
 {
 	int on = 1;
@@ -156,6 +254,11 @@ static void connected(struct px_dial *d, struct attempt *a)
 	d->fd = zw_steal_fd(&a->fd);
 	(void)setsockopt(d->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	pol_addr_format(&a->addr, d->address, sizeof(d->address));
+	if (d->is_via) {
+		attempts_stop(d);
+		via_start(d);
+		return;
+	}
 	if (d->checked.n_refused > 0) {
 		char text[ADDR_TEXT_B];
 
@@ -216,7 +319,7 @@ static socklen_t sockaddr_fill(const struct pol_addr *addr, uint16_t port,
 static int attempt_start(struct px_dial *d, struct attempt *a, const struct pol_addr *addr)
 {
 	struct sockaddr_storage sa;
-	socklen_t len = sockaddr_fill(addr, d->port, &sa);
+	socklen_t len = sockaddr_fill(addr, d->is_via ? d->all->via->port : d->port, &sa);
 
 	a->dial = d;
 	a->addr = *addr;
@@ -316,7 +419,8 @@ static void lookup_start(struct px_dial *d)
 	zw_map_add(&all->queries, &d->node, &d->query, sizeof(d->query));
 	if (all->resolve_ms > 0)
 		px_timeout_set(all->wheel, &d->timeout, all->resolve_ms, on_resolve_timeout, d);
-	zw_send(all->chan, res_query, .query = d->query, .name = zw_span(d->host->name));
+	zw_send(all->chan, res_query, .query = d->query,
+		.name = zw_span(d->is_via ? all->via->host.name : d->host->name));
 }
 
 static void refuse_cname(struct px_dial *d, const struct pol_decision *why, const char *name)
@@ -377,6 +481,15 @@ static void on_answer(struct px_dial *d, const struct zw_msg_res_answer *m)
 		finish(d, m->status == ZW_RES_STATUS_TIMEOUT ? ZW_E_TIMEOUT : ZW_E_NOT_FOUND);
 		return;
 	}
+	if (d->is_via) {
+		/* Whose addresses these are, the user has said. */
+		d->checked.n = addrs_read(m->addrs, d->checked.addrs, PX_DIAL_ADDRS_MAX);
+		if (d->checked.n > 0)
+			connect_start(d);
+		else
+			finish(d, ZW_E_NOT_FOUND);
+		return;
+	}
 	if (px_check_cnames(policy, m->cnames.p, m->cnames.len, d->port, d->program, &why, name)) {
 		refuse_cname(d, &why, name);
 		return;
@@ -417,12 +530,14 @@ struct px_dial *px_dial_start(struct px_dials *all, const struct pol_host *host,
 			      .fd = -1};
 	for (size_t i = 0; i < ATTEMPTS_MAX; i++)
 		d->attempts[i].fd = -1;
-	if (way == PX_WAY_NAME) {
+	d->is_via = all->via->kind != PX_VIA_NONE && way != PX_WAY_HOST;
+	const struct pol_host *first = d->is_via ? &all->via->host : host;
+	if (way != PX_WAY_HOST && first->addr.family == POL_FAMILY_NONE) {
 		lookup_start(d);
 		return d;
 	}
 	d->checked.n = 1;
-	d->checked.addrs[0] = host->addr;
+	d->checked.addrs[0] = first->addr;
 	if (way == PX_WAY_HOST)
 		d->checked.addrs[0] =
 			(struct pol_addr){.family = POL_FAMILY_V4, .b = {127, 0, 0, 1}};

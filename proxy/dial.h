@@ -8,6 +8,7 @@
 #define ZW_PROXY_DIAL_H
 
 #include "proxy/decide.h"
+#include "proxy/via.h"
 #include "proxy/wheel.h"
 #include "src/feed/feed.h"
 #include "src/ipc/chan.h"
@@ -26,9 +27,10 @@ struct px_dialled {
 	const char *reason; /* of a refusal or failure; or what was noticed on the way, or "" */
 };
 
-/** @feed  whose policy judges addresses and CNAMEs. Ownership: px_dials_free() after all dials. */
+/** @via   the proxy that all but the host's loopback is reached through; borrowed. @feed  whose policy judges addresses and CNAMEs. Ownership: px_dials_free() after all dials. */
 struct px_dials *px_dials_new(struct zev_loop *loop, struct zw_chan *chan, struct px_wheel *wheel,
-			      struct feed *feed, unsigned resolve_ms, unsigned connect_ms);
+			      struct feed *feed, const struct px_via *via, unsigned resolve_ms,
+			      unsigned connect_ms);
 void px_dials_free(struct px_dials *d);
 
 /**

@@ -151,9 +151,14 @@ static void on_msg_px_setup(struct proxy *p, const struct zw_msg_px_setup *m, in
 	private_apply(p);
 	if (m->ca_key.len > 0 && (px->ca = px_ca_new(m->ca_cert, m->ca_key)) == NULL)
 		zw_error("the session's certificate authority cannot be read");
+	if (px_via_set(&px->via, m->upstream, m->upstream_login) < 0) {
+		zw_error("network.upstreamProxy cannot be read");
+		zev_stop(px->loop);
+		return;
+	}
 	px->asks = px_asks_new(px->chan, px->wheel, m->can_ask != 0, m->hold_ms);
-	px->dials =
-		px_dials_new(px->loop, px->chan, px->wheel, px->feed, m->resolve_ms, m->connect_ms);
+	px->dials = px_dials_new(px->loop, px->chan, px->wheel, px->feed, &px->via, m->resolve_ms,
+				 m->connect_ms);
 	for (int i = 0; i < PX_N_LISTENERS; i++) {
 		struct listener *l = &p->listeners[i];
 

@@ -39,6 +39,7 @@ struct px {
 	struct px_fake *fake;
 	struct px_ca *ca; /* NULL = no name server is answered for */
 	struct px_limits limits;
+	struct px_via via;
 	struct px_ports local_ports;
 	struct px_times times;
 	struct px_tls_rules tls;

@@ -52,6 +52,10 @@ packages="
 	watchman
 	wget"
 
+# Clients of the network, and proxies to go out through; Go and Java are tried where they are.
+packages="$packages knot-dnsutils microsocks musl-tools nodejs npm postgresql-client python3-grpcio
+	python3-httpx python3-pip python3-requests tinyproxy"
+
 install_packages() {
 	local missing="" p as_root=""
 	for p in $packages; do

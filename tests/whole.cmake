@@ -22,6 +22,9 @@ set_target_properties(stamp bench_start PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CM
 # A real agent, from npm.
 zw_script(agents.claude agents agents/claude.sh)
 zw_script(net.whole net net/whole.sh)
+zw_script(net.upstream net net/upstream.sh)
+zw_script(net.clients net net/clients.sh)
+set_tests_properties(net.clients PROPERTIES TIMEOUT 600)
 zw_script(net.dohfilter net net/dohfilter.sh)
 zw_script(net.dns_inside net net/dns_inside.sh)
 zw_script(sandbox.escape sandbox sandbox/escape.sh)

@@ -192,16 +192,15 @@ static void env_proxy(struct start *st)
 	zw_autofree char *url =
 		zw_xasprintf("http://%u.%u.%u.%u:%u", SB_NET_ADDR >> 24, SB_NET_ADDR >> 16 & 255,
 			     SB_NET_ADDR >> 8 & 255, SB_NET_ADDR & 255, SB_NET_HTTP_PORT);
-	zw_autofree char *socks =
-		zw_xasprintf("socks5h://%u.%u.%u.%u:%u", SB_NET_ADDR >> 24, SB_NET_ADDR >> 16 & 255,
-			     SB_NET_ADDR >> 8 & 255, SB_NET_ADDR & 255, SB_NET_SOCKS_PORT);
 
 	if (!st->cfg->proxy_env)
 		return;
 	for (size_t i = 0; i < ZW_N_ELEMENTS(http); i++)
 		env_set(st, http[i], url);
-	env_set(st, "all_proxy", socks);
-	env_set(st, "ALL_PROXY", socks);
+	/* Not by SOCKS: programs without it stop at the sight of it, and what wants no HTTP proxy is
+	 * carried without one. */
+	env_set(st, "all_proxy", url);
+	env_set(st, "ALL_PROXY", url);
 	for (size_t i = 0; i < ZW_N_ELEMENTS(none); i++)
 		env_set(st, none[i], "localhost,127.0.0.1,::1");
 }

@@ -49,7 +49,7 @@ for way in inside direct; do
 	has "$way: a service of the host's loopback" "Directory listing" "$($way curl -sS "http://127.0.0.1:$local/")"
 	hasnt "$way: another port of it" "hello" "$($way curl -sS "http://127.0.0.1:$http/")"
 done
-has "SOCKS5" "hello from good.zw.test" "$(inside sh -c "curl -sS --noproxy '' -x \$ALL_PROXY http://good.zw.test:$http/")"
+has "SOCKS5" "hello from good.zw.test" "$(inside sh -c "curl -sS --noproxy '' -x socks5h://198.19.255.254:1080 http://good.zw.test:$http/")"
 has "wget" "hello from good.zw.test" "$(direct wget -q -O - "http://good.zw.test:$http/")"
 has "python" "hello from good.zw.test" "$(direct python3 -c "import urllib.request as u; print(u.urlopen('http://good.zw.test:$http/').read())")"
 out=$(inside curl -sS -i "http://denied.zw.test:$http/")
