@@ -230,6 +230,13 @@ static bool private_name_is_allowed(const struct policy *p, const char *name)
 	return false;
 }
 
+bool pol_private_has(const struct policy *p, const struct pol_host *host)
+{
+	return host->addr.family == POL_FAMILY_NONE
+		       ? private_name_is_allowed(p, host->name)
+		       : find_by_addr(p, POL_KEY_PRIVATE_NET, &host->addr, NULL) != NULL;
+}
+
 static bool private_is_listed(const struct policy *p, const struct pol_host *host,
 			      const struct pol_addr *addr)
 {

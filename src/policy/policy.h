@@ -173,6 +173,8 @@ void pol_decide_socket(const struct policy *p, const struct pol_socket *s, struc
  * (`network.allowPrivate`). Returns 0, ZW_E_SYNTAX, ZW_E_TOOBIG.
  */
 int pol_private_add(struct policy *p, const char *pattern);
+/** Whether it was added: the host is said to be inside the user's network. */
+bool pol_private_has(const struct policy *p, const struct pol_host *host);
 
 /**
  * Decides on an address that a name, allowed by pol_decide_site(), was resolved to. In this order:

@@ -74,7 +74,7 @@ static void set_below(struct mdl_ask *a, const char *target)
 	text(&a->below, t);
 }
 
-static void fill_site(struct mdl_ask *a, const struct zw_msg_ask *m)
+static void fill_site(struct sup *s, struct mdl_ask *a, const struct zw_msg_ask *m)
 {
 	zw_autofree char *target = zw_span_dup(m->target);
 	zw_autofree char *wants = zw_xasprintf("wants %s", target);
@@ -82,8 +82,14 @@ static void fill_site(struct mdl_ask *a, const struct zw_msg_ask *m)
 	text(&a->title, target);
 	text(&a->wants, wants);
 	set_below(a, target);
-	text(&a->consequence, "it can send data there and run code it gets back. "
-			      "zwatch sees sizes, not content.");
+	struct pol_host host;
+	uint16_t port;
+	bool is_inside = pol_target_site(target, &host, &port) == 0 && sup_is_inside(s, &host);
+	text(&a->consequence, is_inside ? "this site is inside your own network. it can send data "
+					  "there and run code it gets back. zwatch sees sizes, not "
+					  "content."
+					: "it can send data there and run code it gets back. "
+					  "zwatch sees sizes, not content.");
 }
 
 /* What this session already decided about the same target; of the same program, for the offer to
@@ -124,6 +130,6 @@ void sup_card_fill(struct sup *s, struct mdl_ask *a, const struct sup_ask *q,
 	if (a->kind == POL_KIND_SOCKET)
 		fill_socket(s, a, m);
 	else
-		fill_site(a, m);
+		fill_site(s, a, m);
 	set_before(s, a);
 }

@@ -126,6 +126,56 @@ static void on_listener_ready(int fd, unsigned what, void *arg)
 	proxy_start(arg);
 }
 
+/* -- the user's network ------------------------------------------------------------------------- */
+
+static void inside_add(struct policy *p, const char *before, struct zw_span name)
+{
+	zw_autofree char *pattern = zw_xasprintf("%s%.*s", before, (int)name.len, name.p);
+
+	/* Both settings were checked when they were read. */
+	(void)pol_private_add(p, pattern);
+}
+
+/* @on_line: takes one line of a setting. */
+static void lines_each(const char *lines, struct policy *p,
+		       void (*on_line)(struct policy *p, struct zw_span line))
+{
+	while (lines != NULL && *lines != '\0') {
+		size_t len = strcspn(lines, "\n");
+
+		if (len > 0)
+			on_line(p, zw_span_n(lines, len));
+		lines += len + (lines[len] == '\n');
+	}
+}
+
+static void on_private(struct policy *p, struct zw_span line)
+{
+	inside_add(p, "", line);
+}
+
+/* "ZONE=RESOLVER"; a resolver for all names has a colon before any =, or none. */
+static void on_upstream(struct policy *p, struct zw_span line)
+{
+	const char *end = memchr(line.p, '=', line.len), *colon = memchr(line.p, ':', line.len);
+
+	if (end == NULL || (colon != NULL && colon < end))
+		return;
+	struct zw_span zone = zw_span_n(line.p, (size_t)(end - line.p));
+	inside_add(p, "", zone);
+	inside_add(p, "*.", zone);
+}
+
+bool sup_is_inside(struct sup *s, const struct pol_host *host)
+{
+	if (s->inside == NULL) {
+		s->inside = pol_new();
+		lines_each(s->config->net.allow_private, s->inside, on_private);
+		lines_each(s->config->net.upstreams, s->inside, on_upstream);
+	}
+	return pol_private_has(s->inside, host);
+}
+
 /* -- questions for names ------------------------------------------------------------------------ */
 
 static void query_drop(struct sup *s, struct query *q)
@@ -199,6 +249,8 @@ void sup_net_fini(struct sup *s)
 		zev_io_free(zw_steal(&s->listen_io[i]));
 	queries_each(s, query_drop);
 	zw_map_fini(&s->queries);
+	pol_free(s->inside);
+	s->inside = NULL;
 }
 
 void sup_on_tcp_who(struct sup *s, const struct zw_msg_tcp_who *m)

@@ -146,6 +146,7 @@ struct sup {
 	/* net.c */
 	struct zev_io *listen_io[SUP_N_LISTENERS]; /* watched while no proxy runs */
 	struct zw_map queries;			   /* of the proxy, that no answer has come to */
+	struct policy *inside;	   /* owned; its private names are those of the user's network */
 	int64_t resolver_since_ms; /* of the minute that its starts are counted in */
 	unsigned n_resolver_starts;
 
@@ -313,6 +314,8 @@ void sup_net_fini(struct sup *s);
 void sup_on_tcp_who(struct sup *s, const struct zw_msg_tcp_who *m);
 void sup_on_res_query(struct sup *s, const struct zw_msg_res_query *m);
 void sup_on_res_answer(struct sup *s, const struct zw_msg_res_answer *m);
+/* Whether a host is inside the user's network, by `allowPrivate` or by a zone of its own. */
+bool sup_is_inside(struct sup *s, const struct pol_host *host);
 void sup_proxy_dead(struct sup *s);
 /* Starts another one when questions are open, and asks them of it once more. */
 void sup_resolver_dead(struct sup *s);

@@ -27,7 +27,7 @@ config <<C
 {
   "network": {
     "dns": { "upstreams": ["tls://127.0.0.1:$port#dns.zw.test;ca=$ca"] },
-    "allowPrivate": ["127.0.0.1"],
+    "allowPrivate": ["127.0.0.1", "asked.zw.test"],
     "allowedDomains": ["good.zw.test:$http", "good.zw.test:$https", "*.zw.test:$closed", "p-rfc1918.zw.test:$http"],
     "deniedDomains": ["denied.zw.test"],
     "deniedDomainReasons": { "denied.zw.test": "use good.zw.test" },
@@ -145,7 +145,7 @@ sleep 2
 tt_has 'hello from asked' && bad "it did not wait"
 tt_prefix
 tt_keys a
-tt_wait 'it can send data there'
+tt_wait 'inside your own network'
 sleep 1.2
 tt_keys y
 tt_wait 'hello from asked.zw.test'
@@ -155,6 +155,7 @@ tt_wait 'other\.zw\.test:[0-9]+'
 tt_prefix
 tt_keys a
 tt_wait 'it can send data there'
+tt_has 'inside your own network' && bad "a site outside is said to be inside"
 tt_keys n
 tt_wait 'refused|denied|deny'
 tt_keys C-d

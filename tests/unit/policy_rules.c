@@ -374,6 +374,17 @@ static void test_resolved__allow_private(void **state)
 	assert_int_equal(pol_private_add(p, "*.corp.example:443"), ZW_E_SYNTAX);
 	assert_int_equal(pol_private_add(p, "*:443"), ZW_E_SYNTAX);
 	assert_int_equal(pol_private_add(p, "http://x"), ZW_E_SYNTAX);
+	static const struct {
+		const char *host;
+		bool is_inside;
+	} hosts[] = {{"git.corp.example", true}, {"corp.example", false}, {"db.example", true},
+		     {"x.db.example", false},	 {"192.168.7.1", true},	  {"192.168.8.1", false}};
+	for (size_t i = 0; i < ZW_N_ELEMENTS(hosts); i++) {
+		struct pol_host h;
+
+		assert_int_equal(pol_host_parse(hosts[i].host, strlen(hosts[i].host), &h), 0);
+		assert_int_equal(pol_private_has(p, &h), hosts[i].is_inside);
+	}
 	assert_int_equal(resolved(p, "git.corp.example", "10.1.1.1", 443).verdict, POL_ALLOW);
 	assert_int_equal(resolved(p, "corp.example", "10.1.1.1", 443).verdict, POL_DENY);
 	assert_int_equal(resolved(p, "db.example", "fd00::1", 443).verdict, POL_ALLOW);
