@@ -83,8 +83,7 @@ static bool record(struct brk_req *r)
 {
 	bool is_file = r->addr.kind == BRK_ADDR_PATH;
 	const char *reason = judge(r);
-	bool is_denied = is_file && r->job_result == -ENOENT &&
-			 !may_be_made(r->b, r->found->path);
+	bool is_denied = is_file && r->job_result == -ENOENT && !may_be_made(r->b, r->found->path);
 
 	if (is_file && r->job_result == 0)
 		brk_req_record(r, ZW_DID_FAIL, ZW_OP_BIND, ZW_BY_NATIVE,

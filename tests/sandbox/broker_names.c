@@ -518,6 +518,114 @@ static void test_record__says_who_what_where_and_counts_a_storm(void **state)
 	end_rig(r);
 }
 
+/* -- datagrams ------------------------------------------------------------------------------------- */
+
+static char host_name[64];
+
+/* Z007: each way to send to an address, over what stands for a pair of datagram sockets. */
+static int agent_sends(struct rig *r)
+{
+	struct sockaddr_un to[2] = {{.sun_family = AF_UNIX}, {.sun_family = AF_UNIX}};
+	struct iovec iov = {(void *)(uintptr_t) "x", 1};
+	struct mmsghdr m[2] = {0};
+	int pair[2];
+	char text[8];
+
+	(void)r;
+	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, pair) < 0)
+		return 1;
+	zw_strlcpy(to[0].sun_path, host_path, sizeof(to[0].sun_path));
+	zw_strlcpy(to[1].sun_path + 1, host_name + 1, sizeof(to[1].sun_path) - 1);
+	for (int i = 0; i < 2; i++)
+		m[i].msg_hdr = (struct msghdr){.msg_name = &to[i],
+					       .msg_namelen = sizeof(to[i]),
+					       .msg_iov = &iov,
+					       .msg_iovlen = 1};
+	int n = sendmmsg(pair[0], m, 2, 0);
+	for (int i = 0; i < 2; i++)
+		n += sendto(pair[0], "x", 1, 0, (struct sockaddr *)&to[i], sizeof(to[i])) == 1;
+	/* All of them went to the other end of the pair, or nowhere. */
+	for (; n > 0; n--)
+		if (recv(pair[1], text, sizeof(text), MSG_DONTWAIT) != 1)
+			return 2;
+	if (connect(pair[0], (struct sockaddr *)&to[0], sizeof(to[0])) == 0)
+		return 3;
+	return recv(pair[1], text, sizeof(text), MSG_DONTWAIT) < 0 ? 0 : 4;
+}
+
+static int datagram_at(const char *path, size_t len)
+{
+	struct sockaddr_un un = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	memcpy(un.sun_path, path, len);
+	assert_int_equal(bind(fd, (struct sockaddr *)&un, sizeof(un)), 0);
+	return fd;
+}
+
+static void test_z002_z007_datagrams_to_an_address__arrive_nowhere_outside(void **state)
+{
+	struct rig *r = new_rig();
+	char text[8];
+
+	(void)state;
+	snprintf(host_name, sizeof(host_name), "@zwbrk-dgram-%d", (int)getpid());
+	host_name[0] = '\0';
+	int file_fd = datagram_at(host_path, strlen(host_path));
+	int name_fd = datagram_at(host_name, 1 + strlen(host_name + 1));
+	rig_start(r, agent_sends);
+	assert_int_equal(rig_result(r), 0);
+	assert_true(recv(file_fd, text, sizeof(text), MSG_DONTWAIT) < 0);
+	assert_true(recv(name_fd, text, sizeof(text), MSG_DONTWAIT) < 0);
+	close(file_fd);
+	close(name_fd);
+	end_rig(r);
+}
+
+/* -- exactly what was allowed ------------------------------------------------------------------------ */
+
+static int agent_neighbours(struct rig *r)
+{
+	char path[200];
+	static const char *const others[] = {"allowed.sock2", "allowed.soc", "Allowed.sock"};
+
+	snprintf(path, sizeof(path), "%s/allowed.sock", r->dir);
+	int fd = rig_connect(path, SOCK_STREAM);
+	if (fd < 0)
+		return fd;
+	for (size_t i = 0; i < ZW_N_ELEMENTS(others); i++) {
+		snprintf(path, sizeof(path), "%s/%s", r->dir, others[i]);
+		if (rig_connect(path, SOCK_STREAM) != -EACCES)
+			return 1 + (int)i;
+	}
+	return 0;
+}
+
+static void test_z022_one_path_allowed__its_neighbours_are_asked_about(void **state)
+{
+	static const char *const near[] = {"allowed.sock", "allowed.sock2", "allowed.soc",
+					   "Allowed.sock"};
+	struct rig *r = new_rig();
+	int fds[ZW_N_ELEMENTS(near)];
+	char path[200];
+
+	(void)state;
+	for (size_t i = 0; i < ZW_N_ELEMENTS(near); i++) {
+		snprintf(path, sizeof(path), "%s/%s", r->dir, near[i]);
+		fds[i] = rig_listen(path, SOCK_STREAM, 4);
+	}
+	r->answer = RIG_DENY;
+	rig_start(r, agent_neighbours);
+	assert_int_equal(rig_result(r), 0);
+	assert_int_equal(r->n_asks, 3);
+	assert_false(rig_untouched(fds[0]));
+	for (size_t i = 0; i < ZW_N_ELEMENTS(near); i++) {
+		assert_true(i == 0 || rig_untouched(fds[i]));
+		close(fds[i]);
+	}
+	end_rig(r);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -527,6 +635,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_abstract_names__told_apart_and_by_rule_only),
 		cmocka_unit_test(
 			test_bind__on_record_with_what_the_rules_say_and_left_to_the_kernel),
+		cmocka_unit_test(test_z002_z007_datagrams_to_an_address__arrive_nowhere_outside),
+		cmocka_unit_test(test_z022_one_path_allowed__its_neighbours_are_asked_about),
 		cmocka_unit_test(test_record__says_who_what_where_and_counts_a_storm),
 	};
 

@@ -47,6 +47,31 @@ s = socket.socket(socket.AF_UNIX); s.connect(p); print("own")'
 same "an own server takes its place" "own" "$(inside python3 -c "$own" "$server")"
 same "the one outside lives" "found" "$(test -S "$server" && echo found)"
 
+# Z018: zwatch listens nowhere, so there is nothing to which an answer could be sent.
+"$zwatch" run --ui none -- sh -c 'touch up; sleep 3' </dev/null >/dev/null 2>&1 &
+wait_until 60 test -e up || bad "no session"
+same "Z018 zwatch has no socket with a name" "" "$(grep -i 'zwatch' /proc/net/unix)"
+wait $!
+rm -f up
+
+# Z019, Z020: the session bus, by its variable, and what asks it.
+if command -v dbus-daemon >/dev/null && command -v dbus-send >/dev/null; then
+	dbus-daemon --session --nofork --nopidfile --address="unix:path=$XDG_RUNTIME_DIR/bus" >/dev/null 2>&1 &
+	pids="$pids $!"
+	wait_until 60 test -S "$XDG_RUNTIME_DIR/bus" || bad "bus"
+	names="dbus-send --address=unix:path=$XDG_RUNTIME_DIR/bus --print-reply --dest=org.freedesktop.DBus /org/freedesktop/DBus org.freedesktop.DBus.ListNames"
+	export DBUS_SESSION_BUS_ADDRESS="unix:path=$XDG_RUNTIME_DIR/bus"
+	has "Z019 the bus answers outside" "org.freedesktop.DBus" "$($names 2>&1)"
+	hasnt "Z019 and not inside without a yes" "array" "$(inside $names)"
+	has "Z019 on record as the session bus" '"did":"deny".*"class":"dbus-session"|"class":"dbus-session".*"did":"deny"' "$("$zwatch" log last --json)"
+	if command -v secret-tool >/dev/null; then
+		hasnt "Z020 no secret by way of the bus" "." "$(inside timeout 20 secret-tool lookup a b 2>/dev/null)"
+	fi
+	unset DBUS_SESSION_BUS_ADDRESS
+else
+	echo "note: dbus-daemon, dbus-send are not here"
+fi
+
 # The user's runtime folder is the sandbox's own inside; what is in the real one can be allowed.
 real=/run/user/$(id -u)
 made=
