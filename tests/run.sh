@@ -14,7 +14,9 @@ packages="
 	clang-format
 	cmake
 	curl
+	debootstrap
 	gcc
+	dpkg-dev
 	git
 	gnupg
 	groff

@@ -53,6 +53,8 @@ static int run_command(struct start *st, const struct cli *cli, int config_error
 		if (cli->n_rest > 0 && strcmp(cli->rest[0], "rm") == 0)
 			return cmd_history_rm(st, cli);
 		return cmd_history(st, cli);
+	case CLI_CMD_uninstall:
+		return cmd_uninstall(st, cli);
 	case CLI_CMD_export:
 		return cmd_export(st, cli);
 	case CLI_CMD_stats:

@@ -83,4 +83,16 @@ has "not a store: named" "bad.db: damaged" "$err"
 config <<<'{ "history": { "commandLines": "none" } }'
 "$zwatch" run -- sh -c 'true; echo hunter2' </dev/null >/dev/null 2>&1
 same "no command lines" 0 "$(cat "$store" "$store-wal" 2>/dev/null | grep -ac hunter2)"
+
+# leaving: a list first, the history only when it is said
+config <<<'{}'
+out=$("$zwatch" uninstall)
+has "uninstall lists the settings" "settings +$HOME/.config/zwatch" "$out"
+has "and what stays" "history.db .*stays" "$out"
+[ -f "$HOME/.config/zwatch/config.json" ] || bad "uninstall without --yes removed the settings"
+"$zwatch" uninstall --yes >/dev/null
+same "uninstall --yes" 0 $?
+[ ! -e "$HOME/.config/zwatch" ] && [ -f "$store" ] && echo "ok: settings gone, history kept" || bad "uninstall --yes"
+"$zwatch" uninstall --yes --purge >/dev/null
+[ ! -e "$HOME/.local/state/zwatch" ] && echo "ok: all gone" || bad "uninstall --purge: $(ls "$HOME/.local/state/zwatch")"
 exit 0
