@@ -48,12 +48,12 @@ static void on_writer_committed(uint64_t seq, bool is_kept, int64_t no, void *ar
 		.session = no > 0 ? a->session : 0, .event = (uint64_t)no);
 }
 
-static void on_writer_problem(const char *text, uint64_t n_lost, void *arg)
+static void on_writer_problem(const char *text, uint64_t n_lost, bool is_over, void *arg)
 {
 	struct audit *a = arg;
 
 	zw_warn("%s; %llu events not kept", text, (unsigned long long)n_lost);
-	zw_send(a->chan, aud_problem, .text = zw_span(text), .n_lost = n_lost);
+	zw_send(a->chan, aud_problem, .text = zw_span(text), .n_lost = n_lost, .is_over = is_over);
 }
 
 static const struct aud_writer_ops writer_ops = {

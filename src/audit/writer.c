@@ -70,17 +70,17 @@ const char *aud_writer_folder(const struct aud_writer *w)
 	return aud_store_folder(w->store);
 }
 
-static void problem(struct aud_writer *w, const char *text)
+static void problem(struct aud_writer *w, const char *text, bool is_over)
 {
 	w->n_lost_told = w->n_lost;
-	w->ops->on_problem(text, w->n_lost, w->arg);
+	w->ops->on_problem(text, w->n_lost, is_over, w->arg);
 }
 
 static void cannot_write(struct aud_writer *w, int error)
 {
 	zw_autofree char *text = zw_xasprintf("cannot write history (%s)", aud_store_why(error));
 
-	problem(w, text);
+	problem(w, text, false);
 }
 
 static void count_lost(struct aud_writer *w, uint64_t n)
@@ -112,7 +112,7 @@ static int set_aside(struct aud_writer *w)
 		zw_xasprintf("history.db was damaged; it is kept as %s and a new one was begun",
 			     name[0] != '\0' ? name : "another file");
 	count_lost(w, w->session != 0 ? n_rows : 0);
-	problem(w, text);
+	problem(w, text, true); /* a new one is written */
 	note(w, text);
 	return 0;
 }
@@ -161,7 +161,7 @@ static int still_there(struct aud_writer *w)
 	static const char text[] =
 		"history.db was removed or replaced while in use; a new one was begun";
 	count_lost(w, n_rows - n_left);
-	problem(w, text);
+	problem(w, text, true); /* a new one is written */
 	note(w, text);
 	return 0;
 }
@@ -221,7 +221,7 @@ static void recovered(struct aud_writer *w)
 			zw_xasprintf("history is written again; %llu events were not kept (%s)",
 				     (unsigned long long)w->n_lost, aud_store_why(w->error));
 		note(w, text);
-		problem(w, "history is written again");
+		problem(w, "history is written again", true);
 	}
 	w->error = 0;
 	w->is_told = false;

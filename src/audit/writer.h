@@ -38,7 +38,7 @@ struct aud_writer_ops {
 	void (*on_committed)(uint64_t seq, bool is_kept, int64_t no, void *arg);
 	/** Something for the user to know: the store cannot be written, it can again, it was begun
 	 * anew. @text: a sentence; @n_lost: events not kept so far. */
-	void (*on_problem)(const char *text, uint64_t n_lost, void *arg);
+	void (*on_problem)(const char *text, uint64_t n_lost, bool is_over, void *arg);
 };
 
 /**

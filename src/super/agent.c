@@ -324,6 +324,7 @@ void sup_stop_agent(struct sup *s)
 {
 	if (s->is_agent_over)
 		return;
+	s->is_held = false;
 	sup_freeze(s, false);
 	sb_session_signal(&s->sandbox, SIGTERM);
 	if (s->kill_timer == NULL)
@@ -396,7 +397,8 @@ void sup_freeze(struct sup *s, bool is_frozen)
 {
 	size_t n = 0, n_before;
 
-	if (is_frozen == s->is_frozen || s->sandbox.init_pid <= 0 || s->is_agent_over)
+	if (is_frozen == s->is_frozen || (!is_frozen && s->is_held) || s->sandbox.init_pid <= 0 ||
+	    s->is_agent_over)
 		return;
 	s->is_frozen = is_frozen;
 	/* One that runs while the others are stopped may start more of them, or wake them. */

@@ -14,9 +14,22 @@
 #include "src/super/super_i.h"
 
 #define BROKER_READY_MS 5000
+#define STORE_READY_MS	6000
 #define AUDIT_CLOSE_MS	5000
 #define LAST_EVENTS_MS	300
 #define PROXY_END_MS	3000
+
+/* With history.required the agent stands still while nothing is kept of what it does. */
+static void hold(struct sup *s, bool is_held)
+{
+	if (!s->config->is_required || is_held == s->is_held)
+		return;
+	s->is_held = is_held;
+	sup_freeze(s, is_held);
+	sup_warn(s,
+		 is_held ? "the agent is frozen until the history can be written (history.required)"
+			 : "the agent goes on: the history is written again");
+}
 
 static void hex(struct zw_span bytes, char *dst, size_t size)
 {
@@ -79,12 +92,14 @@ static void on_msg(struct sup_helper *h, enum zw_msg_id id, const union zw_msg_a
 				 "and nothing dangerous can be allowed",
 				 text);
 		}
+		hold(s, !h->is_ready);
 		sup_changed(s, MDL_CHANGED_STATUS);
 		break;
 	case ZW_ID_aud_problem: {
 		zw_autofree char *text = zw_span_dup(msg->aud_problem.text);
 		sup_warn(s, "%s (%llu rows not kept)", text,
 			 (unsigned long long)msg->aud_problem.n_lost);
+		hold(s, !msg->aud_problem.is_over);
 		break;
 	}
 	case ZW_ID_aud_closed:
@@ -125,6 +140,8 @@ static void on_dead(struct sup_helper *h, const char *how, void *arg)
 	for (size_t i = 0; i < ZW_N_ELEMENTS(meanings); i++)
 		if (meanings[i].role == h->role)
 			sup_warn(s, "%s %s: %s", zw_role_name(h->role), how, meanings[i].means);
+	if (h->role == ROLE_AUDIT)
+		hold(s, true);
 	if (h->role == ROLE_PANE)
 		sup_pane_dead(s, how);
 	if (h->role == ROLE_PROXY || h->role == ROLE_BROKER)
@@ -350,7 +367,7 @@ static void on_standins_wanted(void *arg, struct zw_buf *ret)
  * session that cannot have one of them is over before it could ask for anything. */
 static int start_rest(struct sup *s)
 {
-	int r = audit_start(s);
+	int r = s->audit.chan == NULL ? audit_start(s) : 0;
 
 	if (r < 0)
 		return fail_helper(s, "zwatch-audit", r);
@@ -360,6 +377,19 @@ static int start_rest(struct sup *s)
 	sup_why_start(s);
 	sup_control_start(s);
 	return face_open(s);
+}
+
+/* With history.required the agent runs only when the store is open. */
+static int store_wait(struct sup *s)
+{
+	int r = audit_start(s);
+
+	if (r < 0)
+		return fail_helper(s, "zwatch-audit", r);
+	if (sup_wait_for(s, &s->audit.is_ready, &s->audit, STORE_READY_MS))
+		return 0;
+	return fail(s, 6, "the history cannot be written, and the settings require it",
+		    s->model.warning, "make it writable, or set history.required to false");
 }
 
 static int start(struct sup *s)
@@ -391,6 +421,8 @@ static int start(struct sup *s)
 	if (!sup_wait_for(s, &s->broker.is_ready, &s->broker, BROKER_READY_MS))
 		return fail(s, 125, "zwatch-broker did not get ready", s->model.warning,
 			    "look into zwatch.log beside the history");
+	if (s->config->is_required && store_wait(s) < 0)
+		return -1;
 	if (sb_go(&s->sandbox, &failure) < 0)
 		return fail_sandbox(s, &failure);
 	s->go_us = zw_now_us();

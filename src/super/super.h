@@ -65,6 +65,7 @@ struct sup_config {
 	const char *store_path;
 	int64_t keep_ms, max_b;	 /* what the store may hold, 0 = no limit */
 	uint8_t command_lines;	 /* enum cfg_command_lines */
+	bool is_required;	 /* no record, no agent */
 	bool is_durable;	 /* commits survive loss of power */
 	const char *runtime_dir; /* of zwatch itself: no socket below it is ever opened */
 	const char *control_dir; /* where the control socket is made; NULL = none */

@@ -119,7 +119,8 @@ struct sup {
 	struct zev_loop *loop;
 	struct mdl_session model;
 	struct sb_session sandbox;
-	bool is_face_open, has_sandbox, is_frozen;
+	bool is_face_open, has_sandbox, is_frozen,
+		is_held; /* is_held: by a store that cannot be written */
 	int64_t clip_ms; /* when the clipboard was last recorded, 0 = never */
 	unsigned n_clips;
 

@@ -45,10 +45,11 @@ static inline void on_ear_committed(uint64_t seq, bool is_kept, int64_t no, void
 	}
 }
 
-static inline void on_ear_problem(const char *text, uint64_t n_lost, void *arg)
+static inline void on_ear_problem(const char *text, uint64_t n_lost, bool is_over, void *arg)
 {
 	struct ear *e = arg;
 
+	(void)is_over;
 	e->n_problems++;
 	e->n_lost = n_lost;
 	zw_strlcpy(e->text, text, sizeof(e->text));
