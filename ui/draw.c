@@ -427,6 +427,11 @@ static void cell_filter(struct pane_cell *out, const struct pane_cell *in)
 
 	memset(out->cp, 0, sizeof(out->cp));
 	out->width = in->width == 2 ? 2 : 1;
+	if (base > ' ' && base < 0x7f && in->cp[1] == 0) { /* nearly all that there is */
+		out->cp[0] = base;
+		out->width = 1;
+		return;
+	}
 	if (base == 0 || base == ' ') {
 		out->cp[0] = ' ';
 		out->width = 1;

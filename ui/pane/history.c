@@ -102,31 +102,43 @@ static uint8_t *put_cell(uint8_t *p, const struct pane_vt_row *row, unsigned x)
 	return p;
 }
 
-/* A cell as words, to compare it without a branch: the first holds the character, its half and the
- * underline, from the lowest bit up. */
+/* A cell as three numbers, to compare it without a branch: the first holds the character, its half and
+ * the underline, from the lowest bit up. */
 struct words {
-	uint32_t w[5];
+	uint32_t head;
+	uint64_t a, b;
 };
-_Static_assert(sizeof(struct words) == sizeof(struct pane_vt_cell), "a cell is five words");
+_Static_assert(sizeof(struct pane_vt_cell) == 4 + 8 + 8, "a cell is these three");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "a character is in the lowest bits");
 
 #define BLOCK 8 /* cells that are looked at together */
 
-/* Most of what there is: ASCII of one look. Packs a block if all of it is of that kind. */
-static bool put_block(uint8_t *p, const struct pane_vt_cell *cell, const struct words *look)
+static inline struct words words_of(const struct pane_vt_cell *cell)
 {
-	uint32_t differs = 0;
+	struct words w;
 
+	memcpy(&w.head, cell, 4);
+	memcpy(&w.a, (const uint8_t *)cell + 4, 8);
+	memcpy(&w.b, (const uint8_t *)cell + 12, 8);
+	return w;
+}
+
+/* Most of what there is: ASCII of one look. Packs a block if all of it is of that kind. */
+static inline bool put_block(uint8_t *p, const struct pane_vt_cell *cell, const struct words *look)
+{
+	uint64_t differs = 0;
+	uint32_t range = 0;
+
+#pragma GCC unroll 8
 	for (unsigned i = 0; i < BLOCK; i++) {
-		struct words c;
+		struct words w = words_of(&cell[i]);
+		uint32_t cp = w.head ^ look->head;
 
-		memcpy(&c, &cell[i], sizeof(c));
-		uint32_t cp = c.w[0] ^ look->w[0];
-		differs |= (c.w[1] ^ look->w[1]) | (c.w[2] ^ look->w[2]) | (c.w[3] ^ look->w[3]) |
-			   (c.w[4] ^ look->w[4]) | (cp - ' ' > '~' - ' ' ? 1 : 0);
+		differs |= (w.a ^ look->a) | (w.b ^ look->b);
+		range |= (cp - ' ') | ('~' - cp); /* above 0x7f when it is outside */
 		p[i] = (uint8_t)cp;
 	}
-	return differs == 0;
+	return differs == 0 && range < 0x80;
 }
 
 /* The cells from @x on that look alike, before @n. Returns how many. */
@@ -134,12 +146,11 @@ static unsigned put_run(uint8_t **p, const struct pane_vt_row *row, unsigned x, 
 {
 	const struct pane_vt_cell *first = &row->cell[x];
 	struct pane_vt_cell plain = *first;
-	struct words look;
 	uint8_t *out = put_look(*p, first), *count = out;
 	unsigned from = x, slow_until = x;
 
 	plain.cp = plain.half = 0;
-	memcpy(&look, &plain, sizeof(look));
+	const struct words look = words_of(&plain);
 	out += 2;
 	for (; x < n && same_look(first, &row->cell[x]); x++) {
 		/* After one that is not ASCII the next are not tried together. */
