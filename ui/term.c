@@ -704,6 +704,7 @@ static attr_t attributes(const struct ui_term *t, const struct pane_cell *cell)
 static void push_row(struct ui_term *t, const struct pane_cell *cell, int row, int cols)
 {
 	zw_autofree cchar_t *out = zw_xcalloc((size_t)cols, sizeof(*out));
+	const struct pane_cell *last = NULL;
 	int n = 0, pair = 0;
 
 	for (int col = 0; col < cols; col++) {
@@ -711,9 +712,9 @@ static void push_row(struct ui_term *t, const struct pane_cell *cell, int row, i
 
 		if (cell[col].width == 0)
 			continue;
-		if (col == 0 || cell[col].fg != cell[col - 1].fg ||
-		    cell[col].bg != cell[col - 1].bg)
+		if (last == NULL || cell[col].fg != last->fg || cell[col].bg != last->bg)
 			pair = pair_of(t, colour(t, cell[col].fg), colour(t, cell[col].bg));
+		last = &cell[col];
 		for (int i = 0; i < PANE_CLUSTER_MAX && cell[col].cp[i] != 0; i++)
 			text[i] = (wchar_t)cell[col].cp[i];
 		if (text[0] == 0)
