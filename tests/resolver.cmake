@@ -10,3 +10,7 @@ zw_unit(resolver_parts SOURCES unit/resolver_parts.c DEPS zw_resolver)
 zw_unit(resolver_lookup SOURCES unit/resolver_lookup.c DEPS zw_resolver)
 zw_unit(resolver_wire SOURCES unit/resolver_wire.c DEPS zw_resolver)
 zw_fuzz(wire SOURCES fuzz/fuzz_wire.c DEPS zw_resolver)
+# Measured by hand: tests/bench/bench_dns.sh with ZW_BIN set.
+add_executable(bench_dns EXCLUDE_FROM_ALL ${CMAKE_CURRENT_SOURCE_DIR}/bench/bench_dns.c)
+target_link_libraries(bench_dns PRIVATE net_super zw_resolver)
+set_target_properties(bench_dns PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)

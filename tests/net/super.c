@@ -111,6 +111,7 @@ static void answer_keep(struct tsuper *t, const struct zw_msg_res_answer *m)
 		n += spans[i]->len;
 	}
 	t->has_answer = true;
+	zev_stop(t->loop); /* tsuper_lookup() waits, and may be measuring */
 }
 
 static void on_resolver_msg(struct zw_chan *chan, enum zw_msg_id id, const union zw_msg_any *m,
@@ -267,7 +268,7 @@ const struct zw_msg_res_answer *tsuper_lookup(struct tsuper *t, const char *name
 		.type = (uint16_t)type);
 	int64_t end_ms = zw_mono_ms() + ms;
 	while (!t->has_answer && zw_mono_ms() < end_ms && !t->is_resolver_gone)
-		tsuper_idle(t, 1);
+		tsuper_idle(t, 20);
 	return t->has_answer ? &t->answer : NULL;
 }
 
