@@ -20,7 +20,7 @@
 #define HOST_N	  1000
 #define THREADS_N 64
 #define EACH_N	  200
-#define BULK_B	  (4096ll << 20)
+#define BULK_B	  (2048ll << 20)
 #define CHUNK_B	  (256u << 10)
 
 static struct sockaddr_un address = {.sun_family = AF_UNIX};
