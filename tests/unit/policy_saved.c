@@ -174,7 +174,7 @@ static int fit_site(const char *target, const char *asked)
 	return fit;
 }
 
-static void test_Z066_Z068_site__its_name_and_its_ports_alone(void **state)
+static void test_Z066_site__its_name_and_its_ports_alone(void **state)
 {
 	(void)state;
 	assert_int_equal(fit_site("a.test", "a.test:443"), POL_FIT_YES);
@@ -401,7 +401,7 @@ int main(void)
 		cmocka_unit_test(test_risk__a_class_that_was_raised_asks_again),
 		cmocka_unit_test(test_time__ends_and_a_clock_turned_back),
 		cmocka_unit_test(test_until__words_and_ends),
-		cmocka_unit_test(test_Z066_Z068_site__its_name_and_its_ports_alone),
+		cmocka_unit_test(test_Z066_site__its_name_and_its_ports_alone),
 		cmocka_unit_test(test_below__never_a_registry),
 		cmocka_unit_test(test_look__opens_nothing_by_itself),
 		cmocka_unit_test(test_look__the_mode_allows_without_it),

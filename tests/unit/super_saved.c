@@ -169,7 +169,7 @@ static const char *always(struct sup *s, struct mdl_ask *a, enum pol_until until
 	return sup_answer(s, a->id, &reply);
 }
 
-static void test_always__answers_in_the_next_session(void **state)
+static void test_Z125_always__answers_in_the_next_session(void **state)
 {
 	struct sup *s = *state;
 	struct zw_msg_ask m = message(1, "/srv/a.sock");
@@ -414,7 +414,7 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		CASE(test_always__answers_in_the_next_session),
+		CASE(test_Z125_always__answers_in_the_next_session),
 		CASE(test_Z016__another_listener_program_or_target_asks),
 		CASE(test_look__without_a_fit_the_mode_holds),
 		CASE(test_undo__takes_the_saved_rule_back),

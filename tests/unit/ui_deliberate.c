@@ -302,11 +302,8 @@ static void resize(void)
 
 static void paste(void)
 {
-	static const char *const texts[] = {"y", "docker",
-					    "docker
-					    ", " ssh ", "
-					    ", " A ",
-					    "/run/docker.sock"};
+	static const char *const texts[] = {"y",  "docker", "docker\r",	       "ssh",
+					    "\r", "A\r",    "/run/docker.sock"};
 	zw_autofree char *bytes = zw_xasprintf("\033[200~%s\033[201~", texts[dice(7)]);
 	int before = f.n_answers;
 
