@@ -9,6 +9,10 @@ cd "$(dirname "$0")/.."
 
 packages="
 	bubblewrap
+	rsync
+	busybox
+	strace
+	gdb
 	ca-certificates
 	clang
 	clang-format

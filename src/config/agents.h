@@ -13,7 +13,7 @@
 struct cfg_path {
 	char *path;
 	bool is_file; /* a single file, else a folder */
-	bool bar; /* guarded: when it is missing, it may not be made */
+	bool bar;     /* guarded: when it is missing, it may not be made */
 	char *initial; /* content to make it with when it is missing; NULL = make it empty, and as what
 	                  bars the way: a folder */
 	char *why;     /* hidden: the reason, for the user; else "" */

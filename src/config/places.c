@@ -67,6 +67,14 @@ static char *below(const char *variable, const char *home, const char *usual)
 		       : zw_xasprintf("%s/%s/zwatch", strcmp(home, "/") == 0 ? "" : home, usual);
 }
 
+static bool has_control(const char *path)
+{
+	for (; *path != '\0'; path++)
+		if ((unsigned char)*path < 0x20 || *path == 0x7f)
+			return true;
+	return false;
+}
+
 int cfg_places_init(struct cfg_places *p)
 {
 	*p = (struct cfg_places){.uid = getuid()};
@@ -82,6 +90,10 @@ int cfg_places_init(struct cfg_places *p)
 		p->runtime_dir = zw_xasprintf("/run/user/%u", (unsigned)p->uid);
 	p->config_dir = below("XDG_CONFIG_HOME", p->home, ".config");
 	p->state_dir = below("XDG_STATE_HOME", p->home, ".local/state");
+	const char *const all[] = {p->home, p->runtime_dir, p->config_dir, p->state_dir};
+	for (size_t i = 0; i < ZW_N_ELEMENTS(all); i++)
+		if (has_control(all[i]))
+			return ZW_E_SYNTAX;
 	return 0;
 }
 
@@ -127,9 +139,8 @@ int cfg_path_expand(const struct cfg_places *p, const char *base, const char *pa
 
 	if (path[0] == '\0')
 		return ZW_E_SYNTAX;
-	for (const char *c = path; *c != '\0'; c++)
-		if ((unsigned char)*c < 0x20 || *c == 0x7f)
-			return ZW_E_SYNTAX;
+	if (has_control(path))
+		return ZW_E_SYNTAX;
 	const char *dir = front(p, path, &len);
 	if (dir == NULL && (path[0] == '~' || path[0] == '$'))
 		return ZW_E_SYNTAX;

@@ -19,7 +19,8 @@ struct cfg_places {
 	uid_t uid;
 };
 
-/** Asks environment, password database and file system. Returns 0 or -errno (no working directory). */
+/** Asks environment, password database and file system. Returns 0, -errno (no working
+ * directory), or ZW_E_SYNTAX: a control character in the name of one of them. */
 int cfg_places_init(struct cfg_places *p);
 void cfg_places_fini(struct cfg_places *p);
 

@@ -105,7 +105,10 @@ static int with_settings(struct cli *cli)
 	start_init(&st);
 	int r = start_config(&st, cli);
 	if (r < 0 && r != ZW_E_CONFIG) {
-		dprintf(2, "zwatch: the settings cannot be read: %s\n", zw_strerror(r));
+		dprintf(2, "zwatch: the settings cannot be read: %s\n",
+			r == ZW_E_SYNTAX
+				? "HOME or an XDG_ folder has a control character in its name"
+				: zw_strerror(r));
 		start_fini(&st);
 		return ZW_EXIT_CONFIG;
 	}

@@ -583,8 +583,8 @@ static int set(struct options *o, int c)
 	case 'e':
 		add(o, 5, optarg);
 		if (o->n_bars < LIST_MAX)
-			o->bars[o->n_bars++] = (struct sb_bar){
-				.path = optarg, .content = c == 'e' ? "" : NULL};
+			o->bars[o->n_bars++] =
+				(struct sb_bar){.path = optarg, .content = c == 'e' ? "" : NULL};
 		return 0;
 	case 'p':
 		p->project = optarg;
