@@ -221,6 +221,118 @@ static void test_order__every_kind_on_every_other(void **state)
 	}
 }
 
+/* -- every order ------------------------------------------------------------------------------- */
+
+#define N_RULES 5
+
+struct wish {
+	const char *path;
+	enum sb_place_kind kind;
+};
+
+/** How @path looks, worked out apart from sb_layout_order(): the deepest path that holds it and that
+ * a wish names decides; guarded ones only where it is writable around them. */
+static enum sb_place_kind oracle(const struct wish *w, size_t n, const char *path)
+{
+	enum sb_place_kind got = SB_PLACE_READ_ONLY; /* the system */
+
+	for (size_t len = 1; len <= strlen(path); len++) {
+		unsigned kinds = 0;
+
+		if (path[len] != '/' && path[len] != '\0')
+			continue;
+		for (size_t i = 0; i < n; i++)
+			if (strlen(w[i].path) == len && strncmp(w[i].path, path, len) == 0)
+				kinds |= 1u << w[i].kind;
+		bool is_shown = kinds & (1u << SB_PLACE_SHOWN);
+		if ((kinds & (1u << SB_PLACE_HIDDEN)) && !is_shown)
+			got = got == SB_PLACE_FRESH ? SB_PLACE_FRESH : SB_PLACE_HIDDEN;
+		else if ((kinds & (1u << SB_PLACE_FRESH)) && !is_shown)
+			got = SB_PLACE_FRESH;
+		else if (kinds & (1u << SB_PLACE_READ_ONLY))
+			got = SB_PLACE_READ_ONLY;
+		else if (kinds & (1u << SB_PLACE_WRITABLE))
+			got = SB_PLACE_WRITABLE;
+		else if (is_shown && (got != SB_PLACE_WRITABLE || kinds >> SB_PLACE_FRESH))
+			got = SB_PLACE_READ_ONLY;
+		else if ((kinds & (1u << SB_PLACE_GUARDED)) && got == SB_PLACE_WRITABLE)
+			got = SB_PLACE_READ_ONLY;
+	}
+	return got;
+}
+
+/** How @path looks in an ordered layout: as the last mount over it. */
+static enum sb_place_kind looks(const struct sb_layout *l, const char *path)
+{
+	enum sb_place_kind got = SB_PLACE_READ_ONLY;
+
+	for (size_t i = 0; i < l->n_places; i++) {
+		size_t len = strlen(l->places[i].path);
+
+		if (strncmp(l->places[i].path, path, len) == 0 &&
+		    (path[len] == '/' || path[len] == '\0'))
+			got = l->places[i].kind;
+	}
+	return got;
+}
+
+static void check_order(const struct wish *w, const unsigned *order)
+{
+	static const char *const paths[] = {"/a",   "/a/b", "/a/b/c", "/a/bb",
+					    "/a/x", "/d",   "/d/e",   "/z"};
+	struct sb_layout l = {0};
+
+	for (size_t i = 0; i < N_RULES; i++)
+		sb_layout_add(&l, w[order[i]].path, w[order[i]].kind, true);
+	sb_layout_order(&l);
+	for (size_t i = 0; i < ZW_N_ELEMENTS(paths); i++) {
+		enum sb_place_kind got = looks(&l, paths[i]), want = oracle(w, N_RULES, paths[i]);
+
+		if (got == want || (got == SB_PLACE_SHOWN && want == SB_PLACE_READ_ONLY))
+			continue;
+		for (size_t k = 0; k < N_RULES; k++)
+			print_message("%s %s\n", kind_names[w[order[k]].kind], w[order[k]].path);
+		fail_msg("%s: %s, wanted %s", paths[i], kind_names[got], kind_names[want]);
+	}
+	sb_layout_fini(&l);
+}
+
+/** Each of the n! orders, by Heap's way. */
+static void each_order(const struct wish *w, unsigned *order, size_t n)
+{
+	if (n <= 1) {
+		check_order(w, order);
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		each_order(w, order, n - 1);
+		size_t k = n % 2 == 0 ? i : 0;
+		unsigned kept = order[k];
+		order[k] = order[n - 1];
+		order[n - 1] = kept;
+	}
+}
+
+static void test_z034_order__nested_rules_hold_in_every_order(void **state)
+{
+	static const char *const paths[] = {"/a", "/a/b", "/a/b/c", "/a/bb", "/d", "/d/e"};
+	uint32_t random = 12345;
+
+	(void)state;
+	for (int round = 0; round < 1000; round++) {
+		struct wish w[N_RULES];
+		unsigned order[N_RULES];
+
+		for (unsigned i = 0; i < N_RULES; i++) {
+			random = random * 1664525u + 1013904223u;
+			w[i] = (struct wish){paths[(random >> 16) % ZW_N_ELEMENTS(paths)],
+					     (enum sb_place_kind)((random >> 8) % 6)};
+			order[i] = i;
+		}
+		each_order(w, order, N_RULES);
+	}
+}
+
 static void test_order__shown_and_writable_undo_hidden(void **state)
 {
 	struct sb_layout l = {0};
@@ -404,6 +516,7 @@ int main(void)
 		cmocka_unit_test(test_order__every_kind_in_every_other),
 		cmocka_unit_test(test_order__every_kind_on_every_other),
 		cmocka_unit_test(test_order__shown_and_writable_undo_hidden),
+		cmocka_unit_test(test_z034_order__nested_rules_hold_in_every_order),
 		cmocka_unit_test(test_z031_order__way_to_a_protected_path_cannot_be_moved),
 		cmocka_unit_test(test_args__files_by_descriptor),
 		cmocka_unit_test(test_z134_args__paths_are_bytes),
