@@ -326,7 +326,9 @@ static void keep_make(struct view_ask *v, const struct mdl_ask *a, int width, bo
 	if (*v->tried != '\0')
 		lines_wrap(v, width, "", 0, v->tried, UI_STYLE_ASK, false);
 	else
-		lines_wrap(v, width, "", 0, "T tries it on past sessions.", UI_STYLE_QUIET, false);
+		lines_wrap(v, width, "", 0,
+			   "Up Down Left Right change it. T tries it on past sessions.",
+			   UI_STYLE_QUIET, false);
 	lines_wrap(
 		v, width, "", 0,
 		"Saved in rules.json. Undo: Ctrl-] u, or zwatch rules rm. Pasting is off here on "
@@ -489,7 +491,7 @@ static void hint_text(struct view_ask *v, char *out, size_t size)
 		snprintf(out, size, "%s",
 			 !v->ask.is_keep_read ? "PgDn: read on"
 			 : asleep_ms != 0     ? "asleep for a moment"
-					      : "Up Down Left Right: change");
+					      : "");
 	else if (!v->ask.is_read)
 		snprintf(out, size, "Space: read on");
 	else if (v->ask.step == UI_ASK_CHOOSE && asleep_ms != 0)
