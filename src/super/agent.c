@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/ioctl.h>
+#include <termios.h>
 
 #include "src/base/err.h"
 #include "src/base/io.h"
@@ -22,8 +23,9 @@
 #define REDRAW_MS 150
 /* After the agent's end, for its last output to reach the screen. */
 #define PANE_DRAIN_MS 500
+/* Between two rows about the clipboard. */
+#define CLIP_RECORD_MS 10000
 /* To freeze: rounds until nobody new is found, processes in one round, bytes of one's children. */
-#define CLIP_RECORD_MS	  10000
 #define FREEZE_ROUNDS_MAX 20
 #define PROCESSES_MAX	  100000
 #define CHILDREN_MAX_B	  (1u << 20)
@@ -56,10 +58,30 @@ static void on_pty_writable(int fd, unsigned what, void *arg)
 	input_run(arg);
 }
 
+/* Ctrl-C while a paste waits for a program that does not read: the terminal inside is full and would
+ * never see the key. What it does then is done here: the signal, and what was not read is gone. */
+static bool interrupt(struct sup *s, const void *bytes, size_t len)
+{
+	struct termios t;
+
+	if (s->input.len == 0 || len != 1 || tcgetattr(s->pty_fd, &t) < 0 ||
+	    (t.c_lflag & ISIG) == 0 || *(const uint8_t *)bytes != t.c_cc[VINTR])
+		return false;
+	if ((t.c_lflag & NOFLSH) == 0) {
+		zw_buf_consume(&s->input, s->input.len);
+		tcflush(s->pty_fd, TCOFLUSH);
+	}
+	return ioctl(s->pty_fd, TIOCSIG, SIGINT) == 0;
+}
+
 void sup_input(struct sup *s, const void *bytes, size_t len)
 {
 	if (s->pty_fd < 0 || s->is_agent_over)
 		return;
+	if (interrupt(s, bytes, len)) {
+		input_run(s);
+		return;
+	}
 	/* The dashboard stops reading at the high mark; one read beyond it still fits. */
 	if (zw_buf_add(&s->input, bytes, len) < 0)
 		sup_warn(s, "the agent reads nothing; %zu typed bytes were dropped", len);

@@ -14,9 +14,10 @@
 #include "src/super/helper.h"
 #include "src/super/super.h"
 
-/* Typed and pasted bytes that the agent has not read yet; beyond it reading the tty stops. */
-#define SUP_INPUT_MAX_B	 (4u << 20)
-#define SUP_INPUT_HIGH_B (256u << 10)
+/* Typed for an agent that does not read. Behind the high mark the keyboard is not read, zwatch's own
+ * keys with it: so a paste must be large to get there. */
+#define SUP_INPUT_MAX_B	 (8u << 20)
+#define SUP_INPUT_HIGH_B (4u << 20)
 #define SUP_INPUT_LOW_B	 (64u << 10)
 
 /* The listeners stand first among the sandbox's sockets, in px_setup's order. */
