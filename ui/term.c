@@ -164,7 +164,9 @@ static bool is_console(const struct ui_term *t)
 static void leave_text(const struct ui_term *t, char *out, size_t size)
 {
 	snprintf(out, size,
-		 "%s%s%s\033[m\033(B\033[?1l\033>%s\033[?1004l\033[?2004l%s\033[?1049l%s\033[?25h",
+		 "%s%s%s\033[m\033(B\033[?1l\033>%s\033[?1004l\033[?2004l%s\0337\033[r\0338\033[?"
+		 "1049l%s"
+		 "\033[?25h",
 		 t->has_sync ? "\033[?2026l" : "", t->modes.kitty != 0 ? "\033[<9u" : "",
 		 t->modes.modify_other_keys != 0 ? "\033[>4m" : "",
 		 t->modes.mouse != 0 ? "\033[?1003l\033[?1002l\033[?1000l\033[?1006l" : "",
@@ -333,30 +335,63 @@ static SCREEN *new_screen(const char *name, FILE *out, FILE *in)
 	return s;
 }
 
-/* The private entry travels in the variable that ncurses reads it from, and is gone again. */
-static SCREEN *new_direct_screen(struct ui_term *t)
-{
-	const char *old = getenv("TERMINFO");
-	zw_autofree char *keep = old != NULL ? zw_xstrdup(old) : NULL;
+/* A variable that is set for a moment. */
+struct loan {
+	const char *name;
+	char *kept; /* owned; NULL = it was not set */
+};
 
-	setenv("TERMINFO", UI_TERM_ENTRY, 1);
-	SCREEN *s = new_screen("zwatch-direct", t->mem_out, t->null_in);
-	if (keep != NULL)
-		setenv("TERMINFO", keep, 1);
+static struct loan borrow(const char *name, const char *value)
+{
+	const char *old = getenv(name);
+	struct loan l = {name, old != NULL ? zw_xstrdup(old) : NULL};
+
+	setenv(name, value, 1);
+	return l;
+}
+
+static void give_back(struct loan *l)
+{
+	if (l->kept != NULL)
+		setenv(l->name, l->kept, 1);
 	else
-		unsetenv("TERMINFO");
+		unsetenv(l->name);
+	free(zw_steal(&l->kept));
+}
+
+/* With the true size from the start, by the variables that ncurses reads it from: it sets the scroll
+ * region to what it takes for the screen. */
+static SCREEN *new_sized_screen(const struct ui_term *t, const char *name, int rows, int cols)
+{
+	char number[16];
+
+	snprintf(number, sizeof(number), "%d", rows);
+	struct loan lines = borrow("LINES", number);
+	snprintf(number, sizeof(number), "%d", cols);
+	struct loan columns = borrow("COLUMNS", number);
+	use_env(TRUE);
+	SCREEN *s = new_screen(name, t->mem_out, t->null_in);
+	give_back(&columns);
+	give_back(&lines);
+	return s;
+}
+
+/* The private entry travels in the variable that ncurses reads it from, and is gone again. */
+static SCREEN *new_direct_screen(const struct ui_term *t, int rows, int cols)
+{
+	struct loan entry = borrow("TERMINFO", UI_TERM_ENTRY);
+	SCREEN *s = new_sized_screen(t, "zwatch-direct", rows, cols);
+
+	give_back(&entry);
 	return s;
 }
 
 static int open_screen(struct ui_term *t, int rows, int cols)
 {
-	/* Some entries (linux) name no size, and newterm() on a file fails without one; the true size
-	 * follows. */
-	use_env(TRUE);
-	t->screen = t->is_direct ? new_direct_screen(t) : NULL;
+	t->screen = t->is_direct ? new_direct_screen(t, rows, cols) : NULL;
 	if (t->screen == NULL) {
 		t->is_direct = false;
-		t->screen = new_screen(t->name, t->mem_out, t->null_in);
+		t->screen = new_sized_screen(t, t->name, rows, cols);
 	}
 	if (t->screen == NULL)
 		return ZW_E_UNSUPPORTED;

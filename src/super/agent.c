@@ -235,17 +235,16 @@ static void maybe_over(struct sup *s)
 
 /* A program may try without end: the record gets the first, and how many followed at most every
  * CLIP_RECORD_MS. */
-static void clip_record(struct sup *s, const char *what)
+static void clip_record(struct sup *s, bool is_set, const char *what)
 {
-	int64_t now = zw_mono_ms();
+	int64_t now = zw_mono_ms(), *last = &s->clip_ms[is_set];
+	unsigned n = ++s->n_clips[is_set];
 
-	s->n_clips++;
-	if (s->clip_ms != 0 && now - s->clip_ms < CLIP_RECORD_MS)
+	if (*last != 0 && now - *last < CLIP_RECORD_MS)
 		return;
-	s->clip_ms = now;
-	zw_autofree char *line =
-		s->n_clips > 1 ? zw_xasprintf("%s (%u times)", what, s->n_clips) : zw_xstrdup(what);
-	s->n_clips = 0;
+	*last = now;
+	zw_autofree char *line = n > 1 ? zw_xasprintf("%s (%u times)", what, n) : zw_xstrdup(what);
+	s->n_clips[is_set] = 0;
 	sup_record(s, "terminal", line);
 }
 
@@ -253,8 +252,9 @@ static void clipboard_refused(struct sup *s, const struct zw_msg_pane_note *m)
 {
 	bool is_read = zw_span_eq(m->text, "read");
 
-	clip_record(s, is_read ? "the agent wanted to read the clipboard; refused"
-			       : "the agent wanted to set the clipboard; refused");
+	clip_record(s, false,
+		    is_read ? "the agent wanted to read the clipboard; refused"
+			    : "the agent wanted to set the clipboard; refused");
 	if (s->is_face_open)
 		s->face->note(s->face->arg, ZW_NOTE_KIND_CLIPBOARD, m->value,
 			      is_read ? "The agent wanted to read the clipboard: refused."
@@ -266,7 +266,7 @@ static void clipboard_set(struct sup *s, struct zw_span text)
 {
 	if (!s->config->has_clipboard)
 		return;
-	clip_record(s, "the agent set the clipboard");
+	clip_record(s, true, "the agent set the clipboard");
 	if (s->is_face_open)
 		s->face->clip(s->face->arg, text.p, text.len);
 }

@@ -121,9 +121,9 @@ struct sup {
 	struct mdl_session model;
 	struct sb_session sandbox;
 	bool is_face_open, has_sandbox, is_frozen,
-		is_held; /* is_held: by a store that cannot be written */
-	int64_t clip_ms; /* when the clipboard was last recorded, 0 = never */
-	unsigned n_clips;
+		is_held;    /* is_held: by a store that cannot be written */
+	int64_t clip_ms[2]; /* of the last row about a refused, a set clipboard; 0 = none */
+	unsigned n_clips[2];
 
 	struct sup_helper audit, broker, pane, proxy, resolver;
 

@@ -231,6 +231,7 @@ static void test_Z107_term__known_ones_draw(void **state)
 		run_ms(60);
 		assert_true(sent("Unix sockets"));
 		assert_false(sent("\xe2\x94\x80")); /* borders are ASCII */
+		assert_false(sent("\033[1;24r"));   /* no scroll region of another size */
 		assert_false(sent("38;2;"));
 		forget();
 		ui_free(zw_steal(&r.ui));
@@ -254,6 +255,7 @@ static void test_Z102_exit__given_back_as_it_was(void **state)
 	run_ms(20);
 	assert_true(sent("\033[?2004l"));
 	assert_true(sent("\033[?1004l"));
+	assert_true(sent("\033[r"));
 	assert_true(sent("\033[?1049l"));
 	assert_true(sent("\033[?25h"));
 	tcgetattr(r.slave, &after);

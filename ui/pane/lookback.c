@@ -234,6 +234,12 @@ bool pane_vt_find(const struct pane_vt *vt, struct zw_span text, bool is_up,
 
 /* -- text and links ------------------------------------------------------------------------------- */
 
+/* Unseen, but within a character (a family, an Indic conjunct) it makes it what it is. */
+static bool is_joiner(uint32_t cp)
+{
+	return cp == 0x200c || cp == 0x200d;
+}
+
 static bool row_text(const struct pane_vt_row *row, unsigned from, unsigned to, struct zw_buf *out)
 {
 	uint32_t cp[PANE_VT_CLUSTER_MAX];
@@ -244,7 +250,7 @@ static bool row_text(const struct pane_vt_row *row, unsigned from, unsigned to, 
 		size_t len = 0;
 
 		for (unsigned i = 0; i < n; i++)
-			if (zw_vis_is_safe(cp[i]))
+			if (zw_vis_is_safe(cp[i]) || (i > 0 && is_joiner(cp[i])))
 				len += (size_t)zw_utf8_encode(bytes + len, cp[i]);
 		if (zw_buf_add(out, bytes, len) < 0)
 			return false;

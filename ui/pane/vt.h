@@ -154,7 +154,7 @@ bool pane_vt_find(const struct pane_vt *vt, struct zw_span needle, bool is_up,
 
 /**
  * Text of the cells from @from to @to, both included; rows that wrapped are one line, blanks at the
- * end of a line are left out. Only characters that may be shown.
+ * end of a line are left out. Only characters that may be shown, and joiners within one.
  *
  * @is_lines  whole rows
  * @out       appended to, up to its maximum
