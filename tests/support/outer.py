@@ -10,7 +10,7 @@ import sys
 import termios
 import time
 
-PATIENCE = 30
+PATIENCE = 90
 
 
 class Outer:
@@ -48,6 +48,8 @@ class Outer:
         while not condition():
             if time.monotonic() > end or self.read(0.05) == b"" and not condition():
                 fail(f"{what}: never; last {self.out[-2000:]!r}")
+            while self.read(0):  # looking may cost: not after each piece
+                pass
         print("ok:", what)
 
     def shows(self, text, what=None):
