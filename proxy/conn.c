@@ -330,12 +330,25 @@ void px_conn_idle_start(struct px_conn *c)
 		px_timeout_set(c->px->wheel, &c->timeout, idle_ms(c), on_idle, c);
 }
 
+/* What an open connection needs no more: there may be thousands that are silent. */
+static void slim(struct px_conn *c)
+{
+	size_t size = offsetof(struct pol_host, name) + strlen(c->host->name) + 1;
+	struct pol_host *host = zw_xmalloc(size);
+
+	memcpy(host, c->host, size);
+	free(c->host);
+	c->host = host;
+	free(zw_steal(&c->asked));
+}
+
 static void relay_start(struct px_conn *c, int take_server_fd)
 {
 	struct zw_buf grant;
 
 	enter(c, PX_STATE_RELAY);
 	zev_io_free(zw_steal(&c->io));
+	slim(c);
 	c->relay.on_up = px_conn_up;
 	c->relay.on_activity = on_activity;
 	c->relay.on_end = on_relay_end;

@@ -45,11 +45,15 @@ enum px_up {
 struct px_conn {
 	TAILQ_ENTRY(px_conn) link;
 	struct px *px;
-	enum px_listener listener;
-	enum px_state state;
-	enum px_up up;
-	unsigned via;		/* ZW_VIA_* */
-	unsigned socks_version; /* 0 = no SOCKS */
+	/* Small where they can be: thousands of these may be silent. */
+	enum px_listener listener : 8;
+	enum px_state state : 8;
+	enum px_up up : 8;
+	unsigned via : 8;	    /* ZW_VIA_* */
+	unsigned socks_version : 8; /* 0 = no SOCKS */
+	enum px_way way : 8;
+	enum px_refusal refusal : 8;
+	unsigned did : 8, by : 8;
 	uint16_t local_port;
 	uint16_t port; /* of the target */
 	bool is_host_counted, is_program_counted, is_half_closed, has_method, saw_end;
@@ -65,9 +69,8 @@ struct px_conn {
 	size_t scanned;		/* by the HTTP parser */
 	struct zw_buf in;	/* received, not consumed */
 	struct zw_buf out;	/* REPLY: to be written; before: the head for the origin */
-	struct pol_host *host;	/* owned; NULL until known */
+	struct pol_host *host;	/* owned; NULL until known; in a relay no longer than its name */
 	char *asked;		/* as spelt by the client, owned */
-	enum px_way way;
 	struct px_waiter waiter;
 	struct px_dial *dial;
 	struct px_doh *doh;
@@ -77,9 +80,7 @@ struct px_conn {
 	uint64_t seq;		 /* of a row that is open, 0 = none */
 	uint64_t reply_seq;	 /* of the row that a refusal names */
 	struct px_number number; /* of it */
-	enum px_refusal refusal;
-	int error; /* of the refusal */
-	unsigned did, by;
+	int error;		 /* of the refusal */
 	uint32_t rule;
 	char *reason, *note, *address, *end; /* owned, NULL = "" */
 	int64_t active_ms;		     /* when something was last relayed */

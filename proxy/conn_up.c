@@ -162,8 +162,10 @@ static int up_head(struct px_conn *c, const uint8_t *p, size_t len)
 			 : NULL;
 	if (why != NULL)
 		return http_deny(c, ZW_BY_NAME, why);
-	if (!h.has_host)
-		h.host = *c->host;
+	if (!h.has_host) {
+		h.host.addr = c->host->addr;
+		zw_strlcpy(h.host.name, c->host->name, sizeof(h.host.name));
+	}
 	h.has_host = true;
 	h.port = c->port;
 	px_body_init(&c->body, &h);

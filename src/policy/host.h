@@ -20,9 +20,9 @@ struct pol_addr {
 
 /** A host as a client may name it. */
 struct pol_host {
-	char name[POL_HOST_MAX +
-		  1];	      /* lower case, no trailing dot; of an address: its usual text */
 	struct pol_addr addr; /* family NONE for a name */
+	char name[POL_HOST_MAX +
+		  1]; /* lower case, no trailing dot; of an address: its usual text */
 };
 
 /**
