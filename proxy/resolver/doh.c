@@ -830,8 +830,8 @@ static void questions_drop(struct questions *list)
 
 	while ((q = TAILQ_FIRST(list)) != NULL) {
 		TAILQ_REMOVE(list, q, link);
-		zw_buf_fini(&q->body);
-		free(q);
+		question_fail(q, ZW_E_EOF, NULL);
+		question_reply(q); /* who asked frees what it holds */
 	}
 }
 

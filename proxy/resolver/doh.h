@@ -19,7 +19,7 @@ struct res_doh;
  * @timeout_ms  of one question
  * @ret_why     on error: a static sentence. May be NULL
  * Returns      0, ZW_E_UNSUPPORTED (library), ZW_E_CONFIG (authorities cannot be read)
- * Ownership    caller, res_doh_free(); open questions get no answer then. NULL is ok
+ * Ownership    caller, res_doh_free(); open questions fail then. NULL is ok
  */
 int res_doh_new(struct zev_loop *loop, const struct res_upstream *up, unsigned timeout_ms,
 		struct res_doh **ret, const char **ret_why);
