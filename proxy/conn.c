@@ -513,7 +513,7 @@ static void on_answer(void *arg, const struct px_answer *a)
 static void judge(const struct px_conn *c, struct px_decision *ret)
 {
 	px_decide(feed_policy(c->px->feed), &c->px->local_ports, c->host, c->port,
-		  c->listener == PX_TRANSPARENT && c->who->is_host_local, c->who->exe, ret);
+		  c->listener == PX_TRANSPARENT ? c->who->host_local : 0, c->who->exe, ret);
 }
 
 static char *target_text(const struct px_conn *c)

@@ -50,8 +50,37 @@ static bool is_denied_by_name(const struct pol_decision *d)
 	return d->verdict == POL_DENY && (d->by == ZW_BY_RULE || d->by == ZW_BY_CATALOGUE);
 }
 
+/* All spellings of loopback are one host: the host's own 127.0.0.1. */
+static void decide_host_port(const struct policy *p, const struct px_ports *local_ports,
+			     uint16_t port, unsigned host_local, const char *program,
+			     struct px_decision *ret)
+{
+	/* As a name: then rules about the name and about the address both count. */
+	static const struct pol_host here = {.name = "localhost"};
+	struct pol_decision d;
+
+	ret->way = PX_WAY_HOST;
+	pol_decide_site(p, &here, port, program, &d);
+	if (d.by == ZW_BY_RULE)
+		ret->d = d;
+	else if (ret->d.by == ZW_BY_RULE)
+		return;
+	else if (px_ports_has(local_ports, port))
+		ret->d = (struct pol_decision){.verdict = POL_ALLOW,
+					       .by = ZW_BY_RULE,
+					       .origin = "network.allowLocalPorts",
+					       .reason = ""};
+	else if (host_local == 2)
+		ret->d = (struct pol_decision){
+			.verdict = POL_ALLOW, .by = ZW_BY_USER, .origin = "", .reason = ""};
+	else
+		deny(ret, ZW_BY_ADDRESS,
+		     "loopback address of the host: its ports are opened by "
+		     "network.allowLocalPorts");
+}
+
 void px_decide(const struct policy *p, const struct px_ports *local_ports,
-	       const struct pol_host *host, uint16_t port, bool is_host_local, const char *program,
+	       const struct pol_host *host, uint16_t port, unsigned host_local, const char *program,
 	       struct px_decision *ret)
 {
 	bool is_addr = host->addr.family != POL_FAMILY_NONE;
@@ -75,17 +104,8 @@ void px_decide(const struct policy *p, const struct px_ports *local_ports,
 	pol_decide_site(p, host, port, program, &ret->d);
 	if (is_denied_by_name(&ret->d))
 		return;
-	if (is_host_local || is_loopback(host)) {
-		ret->way = PX_WAY_HOST;
-		if (px_ports_has(local_ports, port))
-			ret->d = (struct pol_decision){.verdict = POL_ALLOW,
-						       .by = ZW_BY_RULE,
-						       .origin = "network.allowLocalPorts",
-						       .reason = ""};
-		else
-			deny(ret, ZW_BY_ADDRESS,
-			     "loopback address of the host: its ports are opened by "
-			     "network.allowLocalPorts");
+	if (host_local != 0 || is_loopback(host)) {
+		decide_host_port(p, local_ports, port, host_local, program, ret);
 		return;
 	}
 	if (is_addr && pol_addr_classify(&host->addr) == POL_ADDR_FAKE)

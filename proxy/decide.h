@@ -36,13 +36,14 @@ struct px_decision {
 
 /**
  * Decides on a destination: policy, and what zwatch never lets through by a name rule: ports of
- * DNS (names are looked up by zwatch alone), loopback beyond network.allowLocalPorts, addresses that
+ * DNS (names are looked up by zwatch alone), loopback that no rule names, addresses that
  * zwatch itself gave out.
  *
- * @is_host_local  the broker has sent a connect() to the sandbox's own loopback here
+ * @host_local  a connect() to the sandbox's own loopback, sent here by the broker: 1 by a rule, 2 since
+ *              the user just said so; 0 = another
  */
 void px_decide(const struct policy *p, const struct px_ports *local_ports,
-	       const struct pol_host *host, uint16_t port, bool is_host_local, const char *program,
+	       const struct pol_host *host, uint16_t port, unsigned host_local, const char *program,
 	       struct px_decision *ret);
 
 /** What is left of a name's addresses. */

@@ -16,6 +16,7 @@
 #include "proxy/conn.h"
 #include "proxy/dns.h"
 #include "proxy/http1.h"
+#include "proxy/publish.h"
 #include "proxy/relay.h"
 #include "sandbox/role_lock.h"
 #include "src/base/err.h"
@@ -42,6 +43,7 @@ struct listener {
 struct proxy {
 	struct px px;
 	struct px_dns *dns;
+	struct px_publish *publish;
 	struct listener listeners[PX_N_LISTENERS];
 	char *private_allow; /* owned: patterns, one a line */
 	bool is_set_up, is_ca_only;
@@ -215,7 +217,8 @@ static void give_up(struct proxy *p, const char *what, int error)
 	zev_stop(p->px.loop);
 }
 
-static void on_served_msg(struct proxy *p, enum zw_msg_id id, const union zw_msg_any *msg)
+static void on_served_msg(struct proxy *p, enum zw_msg_id id, const union zw_msg_any *msg,
+			  int *fds)
 {
 	struct px *px = &p->px;
 
@@ -230,11 +233,18 @@ static void on_served_msg(struct proxy *p, enum zw_msg_id id, const union zw_msg
 		px_conns_committed(px, msg->committed.seq, msg->committed.is_kept != 0,
 				   (struct px_number){(uint32_t)msg->committed.session,
 						      (uint32_t)msg->committed.event});
+		px_publish_committed(p->publish, msg->committed.seq, msg->committed.is_kept != 0);
 	} else if (id == ZW_ID_px_end) {
 		zev_stop(px->loop);
 	} else if (id == ZW_ID_res_answer) {
 		if (!px_dns_answered(p->dns, &msg->res_answer))
 			px_dials_answer(px->dials, &msg->res_answer);
+	} else if (id == ZW_ID_px_publish) {
+		px_publish_add(p->publish, &msg->px_publish, zw_steal_fd(&fds[0]));
+	} else if (id == ZW_ID_px_unpublish) {
+		px_publish_remove(p->publish, msg->px_unpublish.port);
+	} else if (id == ZW_ID_px_inside) {
+		px_publish_inside(p->publish, msg->px_inside.seq, zw_steal_fd(&fds[0]));
 	} else {
 		give_up(p, zw_msg_name(id), ZW_E_DIRECTION);
 	}
@@ -256,7 +266,7 @@ static void on_msg(struct zw_chan *chan, enum zw_msg_id id, const union zw_msg_a
 	else if (id == ZW_ID_px_setup && !p->is_set_up)
 		on_msg_px_setup(p, &msg->px_setup, fds);
 	else if (p->is_set_up)
-		on_served_msg(p, id, msg);
+		on_served_msg(p, id, msg, fds);
 	else
 		give_up(p, zw_msg_name(id), ZW_E_DIRECTION);
 }
@@ -285,6 +295,7 @@ static void init(struct proxy *p)
 	px->fake = px_fake_new(PX_FAKE_MAX);
 	px->record = px_record_new(px->chan, px->wheel);
 	px->buf = zw_xmalloc(PX_READ_B);
+	p->publish = px_publish_new(px);
 	TAILQ_INIT(&px->conns);
 	p->accept_again = zev_timer_new(px->loop, on_accept_again, p);
 }
@@ -294,6 +305,7 @@ static void fini(struct proxy *p)
 	struct px *px = &p->px;
 
 	px_conns_end(px);
+	px_publish_free(p->publish);
 	px_timeout_clear(px->wheel, &p->rejudge);
 	px_dns_free(p->dns);
 	zev_timer_free(p->accept_again);

@@ -97,7 +97,7 @@ void px_whos_put(struct px_whos *w, const struct zw_msg_tcp_who *m)
 	px_who_unref(px_whos_take(w, m->local_port));
 	who->n_refs = 1;
 	who->local_port = m->local_port;
-	who->is_host_local = m->is_host_local != 0;
+	who->host_local = m->is_host_local;
 	addr_set(who, m);
 	who->port = m->port;
 	who->pid = m->pid;

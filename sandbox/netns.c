@@ -239,6 +239,37 @@ static int child_main(void *arg)
 	return 0;
 }
 
+struct one_socket {
+	pid_t pid;
+	int fd; /* or -errno */
+};
+
+static int socket_main(void *arg)
+{
+	struct one_socket *w = arg;
+	const int type = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
+	int r = namespaces_join(w->pid);
+
+	w->fd = r < 0 ? r : socket(AF_INET6, type, 0);
+	if (r == 0 && w->fd < 0)
+		w->fd = socket(AF_INET, type, 0);
+	if (r == 0 && w->fd < 0)
+		w->fd = -errno;
+	return 0;
+}
+
+int sb_netns_socket(pid_t pid)
+{
+	struct one_socket w = {.pid = pid, .fd = -ECHILD};
+	pid_t child = sb_vmchild(socket_main, &w, CLONE_FILES);
+
+	if (child < 0)
+		return child;
+	while (waitpid(child, NULL, __WCLONE) < 0 && errno == EINTR)
+		;
+	return w.fd;
+}
+
 int sb_netns_open(pid_t pid, int ret[SB_NET_MAX], struct sb_failure *ret_failure)
 {
 	int fds[SB_NET_MAX];

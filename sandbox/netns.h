@@ -41,4 +41,12 @@ enum sb_net_sock {
  */
 int sb_netns_open(pid_t pid, int ret[SB_NET_MAX], struct sb_failure *ret_failure);
 
+/**
+ * One TCP socket of the network of @pid, for both families where the kernel has them: non-blocking,
+ * close-on-exec, neither bound nor connected. Made as above, in a child.
+ *
+ * Returns  fd, or -errno. Ownership: caller closes
+ */
+int sb_netns_socket(pid_t pid);
+
 #endif

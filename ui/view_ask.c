@@ -115,8 +115,11 @@ static void facts(struct view_ask *v, const struct mdl_ask *a, int width)
 		socket_text(text, sizeof(text), a);
 		fact(v, width, "Socket", text);
 		fact(v, width, "Answers", a->answers);
-	} else if (*a->asked != '\0') {
-		fact(v, width, "Asked", a->asked);
+	} else {
+		if (*a->asked != '\0')
+			fact(v, width, "Asked", a->asked);
+		if (*a->answers != '\0')
+			fact(v, width, "Answers", a->answers);
 	}
 	fact(v, width, "Before", a->before);
 	if (a->n_waiting > 1) {
@@ -554,9 +557,11 @@ static void clock_text(struct view_ask *v, const struct mdl_ask *a, char *out, s
 static void draw_head(struct view_ask *v, const struct mdl_ask *a, const struct draw_ctx *c)
 {
 	char clock[96], title[320];
-	const char *word = a->risk >= POL_RISK_HIGH   ? zw_risk_word(a->risk)
-			   : a->kind == POL_KIND_SITE ? "New site"
-						      : "Socket";
+	const char *word = a->risk >= POL_RISK_HIGH ? zw_risk_word(a->risk)
+			   : strcmp(a->class_name, POL_CLASS_HOST_PORT) == 0 ? "Port of this machine"
+			   : strcmp(a->class_name, POL_CLASS_PUBLISH) == 0 ? "Server inside"
+			   : a->kind == POL_KIND_SITE			   ? "New site"
+									   : "Socket";
 
 	clock_text(v, a, clock, sizeof(clock));
 	if (v->ask.step == UI_ASK_KEEP)

@@ -86,7 +86,8 @@ static void send_ask(struct brk_wait *w, uint64_t ask, void *arg)
 	char asked[BRK_PATH_MAX];
 
 	brk_addr_format(&r->addr, asked, sizeof(asked));
-	zw_send(b->chan, ask, .ask = ask, .kind = POL_KIND_SOCKET, .risk = (uint8_t)r->v.risk,
+	zw_send(b->chan, ask, .ask = ask,
+		.kind = r->domain == AF_UNIX ? POL_KIND_SOCKET : POL_KIND_SITE, .risk = (uint8_t)r->v.risk,
 		.class_name = zw_span(r->v.class_name), .target = zw_span(f->path),
 		.asked = zw_span(asked), .listener_uid = f->listener.uid,
 		.listener_pid = f->listener.pid, .listener_exe = zw_span(f->listener.exe),
@@ -116,7 +117,12 @@ static void send_gone(uint64_t ask, void *arg)
 static void on_answered(struct brk_wait *w, const struct brk_answer *a, void *arg)
 {
 	(void)arg;
-	brk_unix_answered(req_of_wait(w), a);
+	struct brk_req *r = req_of_wait(w);
+
+	if (r->domain == AF_UNIX)
+		brk_unix_answered(r, a);
+	else
+		brk_serve_answered(r, a);
 }
 
 static const struct brk_prompts_ops prompts_ops = {
@@ -141,7 +147,7 @@ static void on_watch(void *arg)
 		r->waited_ms = zw_mono_ms() - r->start_ms;
 		brk_prompts_leave(b->prompts, &r->wait);
 		if (error == -ENOENT) {
-			brk_req_record(r, ZW_DID_GONE, ZW_OP_CONNECT, ZW_BY_NATIVE,
+			brk_req_record(r, ZW_DID_GONE, r->domain == AF_UNIX ? ZW_OP_CONNECT : ZW_OP_TCP, ZW_BY_NATIVE,
 				       "the program ended first");
 			brk_req_drop(r);
 		} else {
@@ -233,7 +239,8 @@ static void on_msg_ask_answer(struct broker *b, const struct zw_msg_ask_answer *
 		TAILQ_FOREACH (r, &b->reqs, link)
 			if (brk_prompts_is(&r->wait, m->ask))
 				break;
-		if (r != NULL)
+		/* Of a port it comes as a rule. */
+		if (r != NULL && r->domain == AF_UNIX)
 			brk_memory_add(b->memory, r->found, r->exe, &a);
 	}
 	brk_prompts_answer(b->prompts, m->ask, &a);
@@ -292,6 +299,7 @@ struct broker *broker_new(struct zev_loop *loop, int take_fd, const struct brk_s
 	b->lookers = brk_pool_new(loop, LOOKERS);
 	b->waiters = brk_pool_new(loop, WAITERS);
 	b->watch = zev_timer_new(loop, on_watch, b);
+	b->gone_timer = zev_timer_new(loop, brk_serve_on_timer, b);
 	TAILQ_INIT(&b->reqs);
 	TAILQ_INIT(&b->pin_list);
 	LIST_INIT(&b->opens);
@@ -319,6 +327,7 @@ void broker_free(struct broker *b)
 	brk_unix_fini(b);
 	zev_io_free(b->listener_io);
 	zev_timer_free(b->watch);
+	zev_timer_free(b->gone_timer);
 	brk_recorder_free(b->recorder);
 	brk_prompts_free(b->prompts);
 	brk_memory_free(b->memory);

@@ -110,7 +110,7 @@ static void tell_who(struct brk_req *r)
 		return;
 	/* sin_port and sin6_port lie at the same place. */
 	memcpy(&port, (const uint8_t *)&ss + offsetof(struct sockaddr_in, sin_port), sizeof(port));
-	zw_send(r->b->chan, tcp_who, .local_port = ntohs(port), .is_host_local = r->is_host_local,
+	zw_send(r->b->chan, tcp_who, .local_port = ntohs(port), .is_host_local = (uint8_t)r->is_host_local,
 		.family = (uint8_t)r->addr.ip.family, .addr = zw_span_n(r->addr.ip.b, addr_len),
 		.port = r->addr.port, .exe_id = w->exe_id, .pid = w->pid, .exe = zw_span(w->exe),
 		.argv = zw_span_n(w->argv, w->argv_len), .cwd = zw_span(w->cwd),
@@ -137,6 +137,18 @@ static enum brk_state redirect(struct brk_req *r, uint16_t port)
 	if (r->domain == AF_INET6)
 		(void)setsockopt(r->sock_fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
 	return brk_req_work(r, r->b->waiters, work_redirect, BRK_REDIRECT);
+}
+
+enum brk_state brk_inet_inside(struct brk_req *r)
+{
+	brk_req_record(r, ZW_DID_AUTO, ZW_OP_TCP, ZW_BY_INSIDE, "");
+	return as_asked(r);
+}
+
+enum brk_state brk_inet_to_host(struct brk_req *r, enum brk_host_by by)
+{
+	r->is_host_local = by;
+	return redirect(r, r->b->transparent_port);
 }
 
 /* -- by kind ----------------------------------------------------------------------------------------- */
@@ -169,11 +181,11 @@ static enum brk_state route_stream(struct brk_req *r)
 	const struct broker *b = r->b;
 
 	if (is_loopback(&r->addr)) {
-		r->is_host_local = is_local_port(b, r->addr.port);
-		if (r->is_host_local)
-			return redirect(r, b->transparent_port);
-		brk_req_record(r, ZW_DID_AUTO, ZW_OP_TCP, ZW_BY_INSIDE, "");
-		return as_asked(r);
+		if (brk_ports_has(&b->inside, r->addr.port) || !is_fresh(r))
+			return brk_inet_inside(r);
+		if (is_local_port(b, r->addr.port))
+			return brk_inet_to_host(r, BRK_HOST_BY_RULE);
+		return brk_serve_look(r);
 	}
 	if (brk_addr_v4(&r->addr) == b->listen_addr) {
 		bool is_proxy = r->addr.port == b->http_port || r->addr.port == b->socks_port;

@@ -182,7 +182,7 @@ static void note_holder(struct brk_lookout *l, uint32_t sk_ino, uint32_t pid)
 	pthread_mutex_unlock(&l->lock);
 }
 
-static void find_process(struct brk_lookout *l, struct brk_listener *ret)
+void brk_listener_find(struct brk_lookout *l, struct brk_listener *ret)
 {
 	if (!recall_holder(l, ret->sk_ino, &ret->pid)) {
 		ret->pid = search_proc(ret->sk_ino);
@@ -197,7 +197,7 @@ static void take_listener(struct brk_lookout *l, const struct brk_diag_sock *s, 
 {
 	f->listener.sk_ino = s->sk_ino;
 	f->listener.uid = s->has_uid ? s->uid : BRK_UID_UNKNOWN;
-	find_process(l, &f->listener);
+	brk_listener_find(l, &f->listener);
 }
 
 static int pin_stat(struct brk_found *f)

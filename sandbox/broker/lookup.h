@@ -84,6 +84,9 @@ int brk_look_again(struct brk_lookout *l, const struct brk_addr *addr, const str
  * and may wait. */
 bool brk_listener_holds(const struct brk_sys *sys, const struct brk_listener *l);
 
+/** From the number of a listening socket (sk_ino) to pid and program, as far as the kernel tells. */
+void brk_listener_find(struct brk_lookout *l, struct brk_listener *ret);
+
 void brk_found_init(struct brk_found *f);
 void brk_found_fini(struct brk_found *f);
 

@@ -38,9 +38,11 @@ static enum brk_state (*const steps[BRK_STATE_MAX])(struct brk_req *r) = {
 	[BRK_OWN] = brk_unix_own,
 	[BRK_INET] = brk_inet_route,
 	[BRK_REDIRECT] = brk_inet_redirect,
+	[BRK_PORT] = brk_serve_port,
 	[BRK_DATAGRAM] = brk_datagram,
 	[BRK_BIND] = brk_bind,
 	[BRK_BIND_LOOK] = brk_bind_look,
+	[BRK_LISTEN] = brk_serve_listen,
 	[BRK_REPLY] = reply,
 };
 
@@ -251,6 +253,8 @@ static enum brk_state copy(struct brk_req *r)
 {
 	int len = (int)(uint32_t)r->args[2];
 
+	if (r->nr == SYS_listen)
+		return BRK_LISTEN;
 	if (r->nr != SYS_connect && r->nr != SYS_bind)
 		return BRK_DATAGRAM;
 	if (len < 0 || len > BRK_ADDR_MAX)
@@ -277,8 +281,7 @@ static enum brk_state copied(struct brk_req *r)
 	return n < 0 ? brk_req_fault(r, "reading the address", n) : BRK_PIN;
 }
 
-/* What kind of socket it is, by the socket. Returns 0 or -errno. */
-static int pin_socket(struct brk_req *r)
+int brk_req_pin_socket(struct brk_req *r)
 {
 	const struct brk_sys *sys = r->b->sys;
 
@@ -306,7 +309,7 @@ static int pin_place(struct brk_req *r)
 static enum brk_state pin(struct brk_req *r)
 {
 	uint64_t netns = 0;
-	int error = pin_socket(r);
+	int error = brk_req_pin_socket(r);
 
 	if (error == -EBADF || error == -ENOTSOCK)
 		return brk_req_answer(r, -error);

@@ -14,6 +14,7 @@
 #include "sandbox/broker/guard.h"
 #include "sandbox/broker/lookup.h"
 #include "sandbox/broker/pool.h"
+#include "sandbox/broker/ports.h"
 #include "sandbox/broker/prompt.h"
 #include "sandbox/broker/record.h"
 #include "sandbox/broker/relay.h"
@@ -36,9 +37,11 @@ enum brk_state {
 	BRK_OWN,      /* connect to a socket of the sandbox */
 	BRK_INET,     /* internet addresses */
 	BRK_REDIRECT, /* to the proxy */
+	BRK_PORT,     /* a port of the host that nobody inside serves */
 	BRK_DATAGRAM, /* socket() and socketpair() of datagram kind */
 	BRK_BIND,     /* bind(): for the record */
 	BRK_BIND_LOOK,
+	BRK_LISTEN,   /* a server inside */
 	BRK_REPLY,
 	BRK_WAITS, /* not a state: an event continues it */
 	BRK_DONE,
@@ -57,6 +60,9 @@ struct brk_verdict {
 	bool is_look; /* as in struct pol_decision */
 	enum pol_verdict otherwise;
 };
+
+/** Why a connect to loopback goes to the host; as in tcp_who. */
+enum brk_host_by { BRK_HOST_NOT, BRK_HOST_BY_RULE, BRK_HOST_BY_USER };
 
 struct brk_open;
 
@@ -91,7 +97,7 @@ struct brk_req {
 	struct zev_timer *commit_timer;
 	uint8_t to[BRK_ADDR_MAX]; /* where an internet socket is sent */
 	size_t to_len;
-	bool is_host_local;
+	unsigned is_host_local;	  /* enum brk_host_by */
 	int host_fd;	       /* the host's side of a relay */
 	struct ucred peer;     /* who answered, once connected */
 	bool is_connected;     /* the caller's own socket */
@@ -147,6 +153,8 @@ struct broker {
 	size_t socket_dirs_len;
 	uint16_t local_ports[1024];
 	size_t n_local_ports;
+	struct brk_ports inside;      /* that servers of the sandbox listen on */
+	struct zev_timer *gone_timer; /* for those that end */
 	struct brk_req_list reqs;
 	unsigned n_reqs;
 	struct zev_timer *watch; /* whether those who wait still live */
@@ -202,9 +210,27 @@ enum brk_state brk_unix_open(struct brk_req *r);
 enum brk_state brk_unix_own(struct brk_req *r);
 enum brk_state brk_inet_route(struct brk_req *r);
 enum brk_state brk_inet_redirect(struct brk_req *r);
+enum brk_state brk_serve_port(struct brk_req *r);
 enum brk_state brk_datagram(struct brk_req *r);
 enum brk_state brk_bind(struct brk_req *r);
 enum brk_state brk_bind_look(struct brk_req *r);
+enum brk_state brk_serve_listen(struct brk_req *r);
+
+/** What kind of socket it is: fills sock_fd, domain and type. Returns 0 or -errno. */
+int brk_req_pin_socket(struct brk_req *r);
+
+/** Connects inside, as it was asked for. */
+enum brk_state brk_inet_inside(struct brk_req *r);
+/** Sends it to the same port of the host, by way of the proxy. */
+enum brk_state brk_inet_to_host(struct brk_req *r, enum brk_host_by by);
+/** Looks who serves this port on the host; goes on at BRK_PORT. */
+enum brk_state brk_serve_look(struct brk_req *r);
+/** Judges that port: fills r->v. */
+void brk_serve_judge(struct brk_req *r);
+/** A verdict about such a port. */
+void brk_serve_answered(struct brk_req *r, const struct brk_answer *a);
+/** Looks for servers inside that have gone. */
+void brk_serve_on_timer(void *arg);
 
 /** zwatch has put event @seq on record, or could not. */
 void brk_unix_committed(struct broker *b, uint64_t seq, bool is_kept);

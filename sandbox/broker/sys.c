@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <stdbool.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -135,9 +136,15 @@ static int pidfd_open_leader(pid_t tid)
 
 static int sys_pidfd_open(pid_t tid)
 {
-	int fd = result(syscall(SYS_pidfd_open, tid, PIDFD_THREAD));
+	static _Atomic bool has_no_threads; /* Linux before 6.9 */
+	int fd = has_no_threads ? -EINVAL : result(syscall(SYS_pidfd_open, tid, PIDFD_THREAD));
 
-	return fd == -EINVAL ? pidfd_open_leader(tid) : fd;
+	if (fd != -EINVAL)
+		return fd;
+	has_no_threads = true;
+	/* Most callers are leaders themselves: that costs nothing to find out. */
+	fd = result(syscall(SYS_pidfd_open, tid, 0));
+	return fd == -EINVAL || fd == -ENOENT ? pidfd_open_leader(tid) : fd;
 }
 
 static int sys_pidfd_getfd(int pidfd, int fd)

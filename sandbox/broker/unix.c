@@ -312,8 +312,10 @@ void brk_unix_rejudge(struct broker *b)
 	while (r != NULL) {
 		struct brk_req *next = TAILQ_NEXT(r, link);
 
-		if (r->wait.prompt != NULL)
+		if (r->wait.prompt != NULL && r->domain == AF_UNIX)
 			judge(r);
+		else if (r->wait.prompt != NULL)
+			brk_serve_judge(r);
 		if (r->wait.prompt != NULL && r->v.verdict != POL_ASK) {
 			struct brk_answer a = {.verdict = r->v.verdict,
 					       .did = ZW_DID_DENY,

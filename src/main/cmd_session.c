@@ -262,6 +262,8 @@ static void net_fill(struct sup_net *net, const struct cfg *c, const char *upstr
 				.idle_ms = (uint32_t)c->timeout_idle_ms,
 				.local_ports = c->local_ports.list,
 				.n_local_ports = c->local_ports.n,
+				.publish_ports = c->publish_ports.list,
+				.n_publish_ports = c->publish_ports.n,
 				.upstreams = upstreams,
 				.anchors = c->dns_validate ? c->dns_trust_anchors : "",
 				.allow_private = private_names};

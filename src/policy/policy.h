@@ -112,6 +112,10 @@ struct pol_socket {
 	const char *program; /* executable that asks; "" = unknown */
 };
 
+/** Classes of what is asked about that is neither a site nor in the catalogue of sockets. */
+#define POL_CLASS_HOST_PORT "host-port" /* a service of the host's loopback */
+#define POL_CLASS_PUBLISH   "publish"	/* a server inside, to be offered on the host's loopback */
+
 struct policy;
 
 /** An empty policy: mode guard, no rule, no class. Never NULL. Ownership: pol_free(). */

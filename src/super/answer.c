@@ -217,14 +217,18 @@ static void done(struct sup *s, struct sup_ask *q, struct mdl_ask *a, const stru
 		       reply->key, reply->shown, reply->shown_ms);
 	a->state = MDL_ASK_ANSWERED;
 	a->is_allowed = is_allow;
-	if (scope == ZW_SCOPE_SESSION)
+	/* Of a port of the host: the waiting call gets the answer and its note, not the rule. */
+	if (!is_late && q->role == ROLE_BROKER && a->kind == POL_KIND_SITE)
+		sup_ask_tell(s, q, is_allow ? POL_ALLOW : POL_DENY, scope, ZW_BY_USER, saved,
+			     reply->note);
+	if (scope == ZW_SCOPE_SESSION && q->role != ROLE_SUPER)
 		told = keep_session(s, q, a, reply, undo);
 	if (undo != NULL)
 		undo->saved = saved;
-	if (!is_late)
+	if (q->role == ROLE_SUPER || !q->is_over)
 		sup_ask_tell(s, q, is_allow ? POL_ALLOW : POL_DENY, told, ZW_BY_USER, saved,
 			     reply->note);
-	else if (s->face != NULL && is_allow)
+	else if (is_late && s->face != NULL && is_allow)
 		s->face->message(s->face->arg,
 				 "That request is over. From now on this session allows it.");
 	sup_hold_rearm(s);
@@ -248,6 +252,9 @@ const char *sup_answer(struct sup *s, uint64_t ask, const struct sup_reply *repl
 		if (r.scope == ZW_SCOPE_ALWAYS)
 			r.scope = ZW_SCOPE_SESSION;
 	}
+	/* Beyond the session a port is offered by network.publishPorts. */
+	if (q->role == ROLE_SUPER && r.scope == ZW_SCOPE_ALWAYS)
+		r.scope = ZW_SCOPE_SESSION;
 	if (q->is_over && r.verdict == POL_ALLOW && r.scope == ZW_SCOPE_ONCE)
 		r.scope = ZW_SCOPE_SESSION;
 	if (r.scope == ZW_SCOPE_ALWAYS) {

@@ -83,9 +83,11 @@ static struct sup_helper *helper_of(struct sup *s, const struct sup_ask *q)
 void sup_ask_tell(struct sup *s, struct sup_ask *q, enum pol_verdict verdict, unsigned scope,
 		  unsigned by, uint32_t rule, const char *note)
 {
-	struct sup_helper *h = helper_of(s, q);
+	struct sup_helper *h = q->role != ROLE_SUPER ? helper_of(s, q) : NULL;
 
 	q->is_over = true;
+	if (q->role == ROLE_SUPER && by == ZW_BY_USER)
+		sup_publish_answered(s, q->theirs, q->program, verdict, scope);
 	if (h != NULL)
 		zw_send(h->chan, ask_answer, .ask = q->theirs, .verdict = (uint8_t)verdict,
 			.scope = (uint8_t)scope, .by = (uint8_t)by, .rule = rule,
@@ -304,7 +306,8 @@ void sup_strict(struct sup *s, uint64_t ask)
 
 /* -- what the helpers say ----------------------------------------------------------------------- */
 
-void sup_on_ask(struct sup *s, struct sup_helper *h, const struct zw_msg_ask *m)
+static void ask_add(struct sup *s, enum zw_role role, unsigned n_starts,
+		    const struct zw_msg_ask *m)
 {
 	struct sup_ask *q = zw_xnew(struct sup_ask);
 	char script[SCRIPT_MAX_B];
@@ -312,8 +315,8 @@ void sup_on_ask(struct sup *s, struct sup_helper *h, const struct zw_msg_ask *m)
 
 	q->s = s;
 	q->id = ++s->last_ask;
-	q->role = h->role;
-	q->n_starts = h->n_starts;
+	q->role = role;
+	q->n_starts = n_starts;
 	q->theirs = m->ask;
 	q->otherwise = m->otherwise == POL_DENY ? POL_DENY : POL_ASK;
 	q->target = zw_span_dup(m->target);
@@ -333,6 +336,16 @@ void sup_on_ask(struct sup *s, struct sup_helper *h, const struct zw_msg_ask *m)
 	asks_trim(s);
 	sup_card_fill(s, a, q, m);
 	settle(s, q, a);
+}
+
+void sup_on_ask(struct sup *s, struct sup_helper *h, const struct zw_msg_ask *m)
+{
+	ask_add(s, h->role, h->n_starts, m);
+}
+
+void sup_own_ask(struct sup *s, const struct zw_msg_ask *m)
+{
+	ask_add(s, ROLE_SUPER, 0, m);
 }
 
 void sup_on_ask_more(struct sup *s, struct sup_helper *h, const struct zw_msg_ask_more *m)
@@ -365,6 +378,17 @@ void sup_on_ask_gone(struct sup *s, struct sup_helper *h, const struct zw_msg_as
 	if (q == NULL)
 		return;
 	gone(s, q);
+	sup_hold_rearm(s);
+	sup_changed(s, MDL_CHANGED_ASKS | MDL_CHANGED_STATUS);
+}
+
+void sup_own_ask_gone(struct sup *s, uint64_t theirs)
+{
+	struct sup_ask *q;
+
+	TAILQ_FOREACH (q, &s->asks, link)
+		if (q->role == ROLE_SUPER && q->theirs == theirs)
+			gone(s, q);
 	sup_hold_rearm(s);
 	sup_changed(s, MDL_CHANGED_ASKS | MDL_CHANGED_STATUS);
 }

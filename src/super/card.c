@@ -74,12 +74,50 @@ static void set_below(struct mdl_ask *a, const char *target)
 	text(&a->below, t);
 }
 
+/* A service of this machine, on a port that nobody inside listens on. */
+static void fill_host_port(struct mdl_ask *a, const struct zw_msg_ask *m, const char *target)
+{
+	zw_autofree char *wants = zw_xasprintf("wants %s of this machine", target);
+
+	text(&a->wants, wants);
+	text(&a->consequence, "it can do there what every program of yours can: services on loopback "
+			      "often ask for no password. zwatch sees sizes, not content.");
+	text(&a->safer, "start what the agent needs inside: nobody listens on that port there");
+	set_answers(a, m);
+}
+
+/* A server inside that has begun to listen: nothing waits, and what is refused is only the offer. */
+static void fill_publish(struct mdl_ask *a, const char *port)
+{
+	zw_autofree char *title = zw_xasprintf("127.0.0.1:%s", port);
+	zw_autofree char *wants = zw_xasprintf("serves port %s inside", port);
+	zw_autofree char *then =
+		zw_xasprintf("http://%s of this machine leads to it, for every program and user "
+			     "here, your browser too. What it answers comes from inside the "
+			     "sandbox. Programs inside reach it either way.",
+			     title);
+
+	text(&a->title, title);
+	text(&a->wants, wants);
+	text(&a->consequence, then);
+}
+
 static void fill_site(struct sup *s, struct mdl_ask *a, const struct zw_msg_ask *m)
 {
 	zw_autofree char *target = zw_span_dup(m->target);
+	zw_autofree char *class_name = zw_span_dup(m->class_name);
 	zw_autofree char *wants = zw_xasprintf("wants %s", target);
 
 	text(&a->title, target);
+	text(&a->class_name, class_name);
+	if (strcmp(class_name, POL_CLASS_HOST_PORT) == 0) {
+		fill_host_port(a, m, target);
+		return;
+	}
+	if (strcmp(class_name, POL_CLASS_PUBLISH) == 0) {
+		fill_publish(a, target + strcspn(target, ":") + 1);
+		return;
+	}
 	text(&a->wants, wants);
 	set_below(a, target);
 	struct pol_host host;

@@ -73,7 +73,7 @@ static size_t ports_be(const struct sup_net *net, uint8_t out[2048])
 	return 2 * n;
 }
 
-static void proxy_start(struct sup *s)
+void sup_proxy_start(struct sup *s)
 {
 	const struct sup_net *net = &s->config->net;
 	uint8_t ports[2048];
@@ -116,6 +116,7 @@ static void proxy_start(struct sup *s)
 		.private_allow = zw_span(net->allow_private),
 	};
 	zw_chan_send_fds(s->proxy.chan, ZW_ID_px_setup, &m, s->sandbox.net, SUP_N_LISTENERS);
+	sup_ports_handed(s);
 	resolver_start(s);
 }
 
@@ -123,7 +124,7 @@ static void on_listener_ready(int fd, unsigned what, void *arg)
 {
 	(void)fd;
 	(void)what;
-	proxy_start(arg);
+	sup_proxy_start(arg);
 }
 
 /* -- the user's network ------------------------------------------------------------------------- */
@@ -255,7 +256,7 @@ void sup_net_fini(struct sup *s)
 
 void sup_on_tcp_who(struct sup *s, const struct zw_msg_tcp_who *m)
 {
-	proxy_start(s);
+	sup_proxy_start(s);
 	if (s->proxy.chan != NULL)
 		zw_chan_send_fds(s->proxy.chan, ZW_ID_tcp_who, m, NULL, 0);
 }

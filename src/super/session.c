@@ -69,6 +69,12 @@ static void on_msg(struct sup_helper *h, enum zw_msg_id id, const union zw_msg_a
 	case ZW_ID_px_ca:
 		sup_on_px_ca(s, &msg->px_ca);
 		break;
+	case ZW_ID_serving:
+		sup_on_serving(s, &msg->serving);
+		break;
+	case ZW_ID_px_want_inside:
+		sup_on_want_inside(s, msg->px_want_inside.seq);
+		break;
 	case ZW_ID_tcp_who:
 		sup_on_tcp_who(s, &msg->tcp_who);
 		break;
@@ -464,6 +470,7 @@ static void fini(struct sup *s)
 {
 	sup_net_fini(s);
 	sup_trust_fini(s);
+	sup_ports_fini(s);
 	sup_agent_fini(s);
 	free(s->cast_path);
 	sb_session_fini(&s->sandbox);
@@ -501,6 +508,8 @@ static void init(struct sup *s, const struct sup_config *config, const struct su
 		s->saved = *config->saved;
 		cfg_saved_init(config->saved);
 	}
+	TAILQ_INIT(&s->ports);
+	TAILQ_INIT(&s->offers);
 	sb_session_init(&s->sandbox);
 	mdl_session_init(&s->model, config->home);
 	mdl_set(&s->model.agent, zw_span(config->agent), 64);

@@ -35,6 +35,8 @@ struct sup_net {
 	const char *upstream, *upstream_login; /* as px_setup has them; borrowed */
 	const uint16_t *local_ports; /* host's loopback services the agent may reach; borrowed */
 	size_t n_local_ports;
+	const uint16_t *publish_ports; /* servers inside that the host may reach; borrowed */
+	size_t n_publish_ports;
 	const char *upstreams;	   /* lines, those of a zone with ZONE= in front; borrowed */
 	const char *anchors;	   /* file of DNSSEC trust anchors, "" = no validation; borrowed */
 	const char *allow_private; /* lines: *.name or CIDR; borrowed */

@@ -64,7 +64,7 @@ struct sup_use {
 struct sup_ask {
 	TAILQ_ENTRY(sup_ask) link;
 	uint64_t id;	   /* zwatch's own, as in the model */
-	enum zw_role role; /* ROLE_BROKER or ROLE_PROXY */
+	enum zw_role role; /* ROLE_BROKER, ROLE_PROXY, or ROLE_SUPER: about a server inside */
 	unsigned n_starts; /* of that helper, when it asked: a restarted one knows nothing of it */
 	uint64_t theirs;   /* its number there */
 	bool is_over;	   /* answered, missed or gone */
@@ -114,6 +114,24 @@ struct sup_rule {
 
 #define SUP_TRUST_MAX 8
 
+/** A port of loopback that a server inside listens on. */
+struct sup_port {
+	TAILQ_ENTRY(sup_port) link;
+	uint16_t port;
+	uint32_t pid;
+	char *program; /* owned, raw bytes */
+	unsigned by;   /* ZW_BY_*: why it is offered */
+	int fd;	       /* listener on the host, owned; negative = not offered */
+};
+
+/** What was asked about a server, and answered. */
+struct sup_offer {
+	TAILQ_ENTRY(sup_offer) link;
+	uint16_t port;
+	char *program; /* owned */
+	int answer;    /* enum pol_verdict for the session; -1 = none */
+};
+
 struct sup {
 	const struct sup_config *config;
 	const struct sup_face *face; /* NULL = none */
@@ -157,6 +175,11 @@ struct sup {
 	struct sb_text trust[SUP_TRUST_MAX + 1]; /* owned; the last one is empty */
 	size_t n_trust;
 	bool is_making_ca;
+
+	/* publish.c */
+	TAILQ_HEAD(, sup_port) ports;
+	TAILQ_HEAD(, sup_offer) offers;
+	unsigned n_offers;
 
 	/* asks.c */
 	TAILQ_HEAD(, sup_ask) asks;
@@ -286,6 +309,9 @@ void sup_on_ask_more(struct sup *s, struct sup_helper *h, const struct zw_msg_as
 void sup_on_ask_gone(struct sup *s, struct sup_helper *h, const struct zw_msg_ask_gone *m);
 /** Every question of this helper is over: it died. */
 void sup_asks_drop(struct sup *s, const struct sup_helper *h);
+/** A question of zwatch's own; nobody inside waits for it. Its answer goes to sup_publish_answered(). */
+void sup_own_ask(struct sup *s, const struct zw_msg_ask *m);
+void sup_own_ask_gone(struct sup *s, uint64_t theirs);
 void sup_asks_fini(struct sup *s);
 
 /* cast.c */
@@ -311,6 +337,8 @@ void sup_warn(struct sup *s, const char *fmt, ...) __attribute__((format(printf,
 void sup_changed(struct sup *s, unsigned changed);
 
 /* net.c */
+/** Starts the proxy when it does not run. */
+void sup_proxy_start(struct sup *s);
 void sup_net_start(struct sup *s);
 void sup_net_fini(struct sup *s);
 void sup_on_tcp_who(struct sup *s, const struct zw_msg_tcp_who *m);
@@ -321,6 +349,16 @@ bool sup_is_inside(struct sup *s, const struct pol_host *host);
 void sup_proxy_dead(struct sup *s);
 /* Starts another one when questions are open, and asks them of it once more. */
 void sup_resolver_dead(struct sup *s);
+
+/* publish.c */
+void sup_on_serving(struct sup *s, const struct zw_msg_serving *m);
+void sup_on_want_inside(struct sup *s, uint64_t seq);
+/** @program  raw bytes, as in the question */
+void sup_publish_answered(struct sup *s, uint64_t port, const char *program,
+			  enum pol_verdict verdict, unsigned scope);
+/** A proxy has started: it gets every listener. */
+void sup_ports_handed(struct sup *s);
+void sup_ports_fini(struct sup *s);
 
 /* rules.c */
 const struct cfg_catalogue *sup_catalogue(struct sup *s);
