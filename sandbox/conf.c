@@ -87,7 +87,7 @@ static int body_add(struct zw_buf *b, struct sb_conf *head, const struct sb_plan
 }
 
 int sb_conf_init(const struct sb_plan *p, const struct sb_layout *l, int ctl, const int stdio[3],
-		 int landlock_abi, const char *canary)
+		 int landlock_abi, unsigned rlimits, const char *canary)
 {
 	struct sb_conf head = {.magic = SB_CONF_MAGIC,
 			       .ctl = ctl,
@@ -95,7 +95,9 @@ int sb_conf_init(const struct sb_plan *p, const struct sb_layout *l, int ctl, co
 			       .want_pty = p->want_pty,
 			       .rows = p->rows,
 			       .cols = p->cols,
-			       .landlock_abi = (uint32_t)landlock_abi};
+			       .landlock_abi = (uint32_t)landlock_abi,
+			       .rlimits = rlimits,
+			       .limits = p->limits};
 	struct zw_buf b;
 	int r;
 

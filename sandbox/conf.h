@@ -23,10 +23,11 @@ int sb_conf_nsswitch(const struct sb_layout *l);
  * @ctl           number of its control socket
  * @stdio         numbers of the agent's standard descriptors; -1 with a terminal
  * @landlock_abi  0 = do without
+ * @rlimits       enum sb_limit or-ed: limits of the plan that each process gets by itself
  * @canary        abstract name of a listener outside that the self-test must not reach
  * Returns        a memfd, -errno or ZW_E_TOOBIG
  */
 int sb_conf_init(const struct sb_plan *p, const struct sb_layout *l, int ctl, const int stdio[3],
-		 int landlock_abi, const char *canary);
+		 int landlock_abi, unsigned rlimits, const char *canary);
 
 #endif

@@ -200,7 +200,8 @@ static int open_all(struct start *s)
 	if (r < 0)
 		return r;
 	s->conf = sb_conf_init(s->plan, &s->layout, s->child_ctl, s->stdio,
-			       s->session->landlock_abi, s->canary);
+			       s->session->landlock_abi,
+			       s->session->limits_wanted & ~s->session->group.has, s->canary);
 	return s->conf < 0 ? s->conf : 0;
 }
 
@@ -260,6 +261,14 @@ static int child_main(void *arg)
 	char *const no_env[] = {NULL};
 	struct sb_note note = {.kind = SB_NOTE_FAILED, .stage = SB_STAGE_NO_BWRAP};
 
+	/* First of all, so that whatever it starts is in there. */
+	if (s->session->group.procs_fd >= 0 && write(s->session->group.procs_fd, "0", 1) < 0) {
+		note.stage = SB_STAGE_RESOURCES;
+		note.error = errno;
+		zw_strlcpy(note.detail, "control group", sizeof(note.detail));
+		send(s->child_ctl, &note, sizeof(note), MSG_NOSIGNAL);
+		return 125;
+	}
 	child_signals();
 	child_descriptors(s);
 	setsid();
@@ -562,6 +571,7 @@ static int start_run(struct start *s, struct sb_failure *f)
 		return sb_fail(f, SB_STAGE_RESOURCES, -r, "fork");
 	/* The end of file that tells of an exec must not wait for our own copy. */
 	zw_close(&s->child_ctl);
+	zw_close(&s->session->group.procs_fd);
 	if (s->plan->meanwhile)
 		s->plan->meanwhile(s->plan->meanwhile_arg);
 	send_standins(s);
@@ -590,6 +600,8 @@ int sb_launch(const struct sb_plan *p, struct sb_session *ret, struct sb_failure
 	if (session.landlock_abi < SB_LANDLOCK_ABI_MIN)
 		session.landlock_abi = 0;
 	session.level = sb_level_of(session.landlock_abi);
+	session.limits_wanted = sb_limits_wanted(&p->limits);
+	sb_group_make(&p->limits, &session.group);
 	r = start_run(&s, ret_failure);
 	if (r < 0)
 		sb_session_fini(&session);
@@ -670,7 +682,8 @@ void sb_session_init(struct sb_session *s)
 				 .listener = -1,
 				 .canary = -1,
 				 .pty = -1,
-				 .bars_fd = -1};
+				 .bars_fd = -1,
+				 .group.procs_fd = -1};
 	for (size_t i = 0; i < SB_NET_MAX; i++)
 		s->net[i] = -1;
 }
@@ -727,6 +740,7 @@ void sb_session_fini(struct sb_session *s)
 			    &s->listener,    &s->canary,     &s->pty};
 
 	sb_session_kill(s);
+	sb_group_fini(&s->group);
 	free(s->socket_dirs);
 	s->socket_dirs = NULL;
 	/* So that they are gone when we say that the session is over. */

@@ -26,6 +26,7 @@
 #include <sys/types.h>
 
 #include "sandbox/failure.h"
+#include "sandbox/limits.h"
 #include "src/base/buf.h"
 
 /** A guarded path that, when it is missing, is kept from being made by something that stands in its
@@ -64,6 +65,8 @@ struct sb_plan {
 	const char *const *fresh;     /* private: an empty, writable folder of this sandbox */
 
 	bool project_holds_sockets; /* false: filesystem.allowSockets is "private" */
+
+	struct sb_limits limits;
 
 	bool want_pty; /* true: a terminal of rows x cols; false: stdio is passed through */
 	unsigned short rows, cols;

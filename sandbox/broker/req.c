@@ -116,6 +116,8 @@ unsigned brk_req_op(const struct brk_req *r)
 {
 	if (r->nr == SYS_bind)
 		return ZW_OP_BIND;
+	if (r->nr == SYS_listen)
+		return ZW_OP_TCP;
 	if (r->nr != SYS_connect)
 		return ZW_OP_DATAGRAM;
 	if (r->addr.kind == BRK_ADDR_ABSTRACT)

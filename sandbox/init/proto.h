@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "sandbox/failure.h"
+#include "sandbox/limits.h"
 
 #define SB_CONF_MAGIC 0x7a776901u /* "zwi", version */
 
@@ -36,6 +37,9 @@ struct sb_conf {
 	uint32_t canary_b;  /* abstract name with its NUL: a socket of the host's, to be refused */
 	uint32_t runtime_b; /* path with its NUL: a private folder */
 	uint32_t cwd_b;	    /* path with its NUL */
+	uint32_t rlimits;   /* enum sb_limit or-ed: what no control group bounds */
+	uint32_t unused;    /* 0 */
+	struct sb_limits limits;
 };
 
 _Static_assert(sizeof(struct sb_conf) % 8 == 0, "the filter behind it must be aligned");

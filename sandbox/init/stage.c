@@ -130,6 +130,8 @@ static void setup(const struct init_conf *c, int *ret_master)
 			: dup_stdio(h->stdio[0], h->stdio[1], h->stdio[2]);
 	if (r < 0)
 		init_fail(h->ctl, h->want_pty ? SB_STAGE_INIT_PTY : SB_STAGE_INIT_STDIO, -r, "");
+	if (sb_limits_rlimit(&h->limits, h->rlimits) != (h->rlimits & ~SB_LIMIT_CPU))
+		init_fail(h->ctl, SB_STAGE_RESOURCES, errno, "setrlimit");
 	if (h->landlock_abi == 0)
 		return;
 	r = sb_landlock_agent((int)h->landlock_abi, c->socket_dirs, c->socket_dirs_len,

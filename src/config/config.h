@@ -85,6 +85,7 @@ struct cfg {
 	int64_t limit_connections, limit_per_host, limit_per_program, limit_new_per_second,
 		limit_header_b, limit_header_fields;
 	int64_t quota_up_b, quota_down_b;
+	int64_t limit_memory_b, limit_processes, limit_cpu;
 	int64_t timeout_resolve_ms, timeout_connect_ms, timeout_header_ms, timeout_tls_hello_ms,
 		timeout_idle_ms, timeout_half_close_ms;
 	int64_t hold_site_ms, hold_socket_ms;

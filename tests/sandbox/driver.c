@@ -238,7 +238,7 @@ static void serve(int listener)
 		if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &req) < 0)
 			continue;
 		resp.id = req.id;
-		if (req.data.nr == __NR_bind)
+		if (req.data.nr == __NR_bind || req.data.nr == __NR_listen)
 			resp.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
 		else
 			resp.error = answer(&req);
