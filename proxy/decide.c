@@ -93,7 +93,7 @@ void px_decide(const struct policy *p, const struct px_ports *local_ports,
 			     : "port 853 is DNS over TLS: names are looked up by zwatch alone");
 		return;
 	}
-	if (!is_host_local && pol_is_answered(p, host, port, program)) {
+	if (!host_local && pol_is_answered(p, host, port, program)) {
 		ret->way = PX_WAY_DOH;
 		ret->d = (struct pol_decision){.verdict = POL_ALLOW,
 					       .by = ZW_BY_CATALOGUE,

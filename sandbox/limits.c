@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "sandbox/vmchild.h"
+#include "src/base/buf.h"
 #include "src/base/io.h"
 #include "src/base/mem.h"
 #include "src/base/str.h"

@@ -17,6 +17,7 @@
 #include "src/policy/policy.h"
 
 #define CFG_SYSTEM_FILE	 "/etc/zwatch/config.json"
+#define CFG_KEYS_MAX	 128 /* room for the rows of keys.def */
 #define CFG_PROJECT_FILE ".zwatch.json"
 
 enum cfg_tls_sni { CFG_SNI_MUST_MATCH, CFG_SNI_OPTIONAL };
@@ -122,7 +123,7 @@ struct cfg {
 	struct cfg_socket *sockets;
 	size_t n_sockets;
 
-	uint64_t keys_set; /* bit per row of keys.def: some layer has set it */
+	bool keys_set[CFG_KEYS_MAX]; /* by row of keys.def: some layer has set it */
 	char *project_dir; /* where the project begins: folder of .zwatch.json, git root or start_dir */
 	char *project_file; /* "" = none */
 };

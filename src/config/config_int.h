@@ -5,7 +5,7 @@
 
 #include "src/config/config.h"
 
-/** Puts every default of keys.def into a zeroed @cfg; keys_set stays 0. */
+/** Puts every default of keys.def into a zeroed @cfg; keys_set stays false. */
 void cfg_read_defaults(struct cfg *cfg, const struct cfg_places *places);
 
 /** Appends copies; forgets all. */

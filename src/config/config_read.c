@@ -96,7 +96,7 @@ static const struct {
 #undef CFG_OTHER
 #undef CFG_MOVED
 
-static_assert(ZW_N_ELEMENTS(rows) <= 64, "keys_set has a bit per row");
+static_assert(ZW_N_ELEMENTS(rows) <= CFG_KEYS_MAX, "keys_set has a place per row");
 
 /* One file being read. */
 struct rd {
@@ -722,19 +722,17 @@ static const struct {
 
 static void read_row(struct rd *r, size_t index, const struct cfg_json *v)
 {
-	uint64_t bit = 1ull << index;
-
 	r->row = &rows[index];
 	if (r->w.layer == POL_LAYER_PROJECT && !r->row->key.is_narrow) {
 		NOTE(r, "`%s` has no effect in a project file: a project can only narrow.",
 		     r->row->key.path);
 		return;
 	}
-	if (types[r->row->type].is_added && !r->is_default && (r->w.cfg->keys_set & bit) == 0)
+	if (types[r->row->type].is_added && !r->is_default && !r->w.cfg->keys_set[index])
 		cfg_items_clear(member(r));
 	types[r->row->type].read(r, v);
 	if (!r->is_default)
-		r->w.cfg->keys_set |= bit;
+		r->w.cfg->keys_set[index] = true;
 }
 
 void cfg_read_defaults(struct cfg *cfg, const struct cfg_places *places)

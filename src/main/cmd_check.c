@@ -5,6 +5,7 @@
 #include <langinfo.h>
 #include <sys/stat.h>
 
+#include "sandbox/limits.h"
 #include "sandbox/machine.h"
 #include "src/audit/query.h"
 #include "src/base/err.h"
@@ -64,6 +65,32 @@ static void check_machine(struct checklist *c)
 
 	for (size_t i = 0; i < n; i++)
 		item(c, list[i].grade, list[i].name, list[i].found, list[i].fix);
+}
+
+/* What of `resources` can be held here. A warning only where it is asked for. */
+static void check_limits(struct checklist *c, const struct start *st)
+{
+	const struct sb_limits l = {(uint64_t)st->cfg->limit_memory_b,
+				    (uint32_t)st->cfg->limit_processes,
+				    (uint32_t)st->cfg->limit_cpu};
+	zw_autofree char *why = NULL;
+	unsigned possible = sb_limits_possible(&why), missing = sb_limits_wanted(&l) & ~possible;
+	const bool is_root = getuid() == 0;
+	zw_autofree char *text =
+		possible == (SB_LIMIT_MEMORY | SB_LIMIT_PROCESSES | SB_LIMIT_CPU)
+			? zw_xstrdup("memory, processes and CPU of a session, by control group")
+			: zw_xasprintf("%s: memory %s, processes %s, CPU %s",
+				       why != NULL ? why : "no control group",
+				       possible & SB_LIMIT_MEMORY ? "by control group"
+								  : "for each process by itself",
+				       possible & SB_LIMIT_PROCESSES ? "by control group"
+				       : is_root		     ? "not (you are root)"
+								     : "by rlimit",
+				       possible & SB_LIMIT_CPU ? "by control group" : "not");
+
+	item(c, missing != 0 ? SB_GRADE_WARN : SB_GRADE_OK, "limits", text,
+	     "start zwatch in a control group of your own: systemd-run --user --scope "
+	     "-p Delegate=yes zwatch ...");
 }
 
 static void check_helpers(struct checklist *c)
@@ -164,6 +191,7 @@ int cmd_check(struct start *st, const struct cli *cli)
 		dprintf(1, "[");
 	check_machine(&c);
 	check_helpers(&c);
+	check_limits(&c, st);
 	check_settings(&c, st);
 	check_store(&c, st);
 	check_terminal(&c);

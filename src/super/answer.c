@@ -211,7 +211,7 @@ static void done(struct sup *s, struct sup_ask *q, struct mdl_ask *a, const stru
 {
 	bool is_allow = reply->verdict == POL_ALLOW, is_late = q->is_over;
 	unsigned scope = reply->scope, told = scope;
-	struct sup_allow *undo = is_allow ? allow_add(s, q, a) : NULL;
+	struct sup_allow *undo = is_allow && q->role != ROLE_SUPER ? allow_add(s, q, a) : NULL;
 
 	sup_ask_record(s, q, a, is_allow ? ZW_DID_ALLOW : ZW_DID_DENY, scope, ZW_BY_USER,
 		       reply->key, reply->shown, reply->shown_ms);

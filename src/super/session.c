@@ -382,6 +382,7 @@ static int start_rest(struct sup *s)
 	sup_net_start(s);
 	sup_why_start(s);
 	sup_control_start(s);
+	sup_limits_start(s);
 	return face_open(s);
 }
 
@@ -441,6 +442,7 @@ static void finish(struct sup *s, bool has_run)
 	bool never = false;
 
 	sb_session_kill(&s->sandbox);
+	sup_limits_fini(s);
 	if (has_run && s->broker.chan != NULL)
 		sup_wait_for(s, &never, &s->broker, LAST_EVENTS_MS);
 	const char *how = !has_run ? "not started" : s->end_signal != 0 ? "stopped" : "exited";

@@ -163,6 +163,10 @@ struct sup {
 	/* cast.c */
 	char *cast_path; /* owned; NULL = the screen was never recorded */
 
+	/* limits.c */
+	struct zev_timer *limits_timer; /* looks whether one was met; NULL = no control group */
+	struct sb_group_events limits_met;
+
 	/* net.c */
 	struct zev_io *listen_io[SUP_N_LISTENERS]; /* watched while no proxy runs */
 	struct zw_map queries;			   /* of the proxy, that no answer has come to */
@@ -349,6 +353,12 @@ bool sup_is_inside(struct sup *s, const struct pol_host *host);
 void sup_proxy_dead(struct sup *s);
 /* Starts another one when questions are open, and asks them of it once more. */
 void sup_resolver_dead(struct sup *s);
+
+/* limits.c */
+/** Says what of the wanted limits is in force, and watches those that tell when they are met. */
+void sup_limits_start(struct sup *s);
+/** The last look. */
+void sup_limits_fini(struct sup *s);
 
 /* publish.c */
 void sup_on_serving(struct sup *s, const struct zw_msg_serving *m);
