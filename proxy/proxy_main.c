@@ -217,8 +217,7 @@ static void give_up(struct proxy *p, const char *what, int error)
 	zev_stop(p->px.loop);
 }
 
-static void on_served_msg(struct proxy *p, enum zw_msg_id id, const union zw_msg_any *msg,
-			  int *fds)
+static void on_served_msg(struct proxy *p, enum zw_msg_id id, const union zw_msg_any *msg, int *fds)
 {
 	struct px *px = &p->px;
 

@@ -150,7 +150,8 @@ static int connect_inside(const struct conn *c)
 	if (c->is_second)
 		v6.sin6_addr = in6addr_loopback;
 	else
-		memcpy(v6.sin6_addr.s6_addr, (const uint8_t[]){[10] = 0xff, 0xff, 127, 0, 0, 1}, 16);
+		memcpy(v6.sin6_addr.s6_addr, (const uint8_t[]){[10] = 0xff, 0xff, 127, 0, 0, 1},
+		       16);
 	return connect(c->inner_fd, (const struct sockaddr *)&v6, sizeof(v6));
 }
 
@@ -311,8 +312,8 @@ void px_publish_add(struct px_publish *p, const struct zw_msg_px_publish *m, int
 	port->rule = m->rule;
 	port->fd = take_fd;
 	(void)zw_set_nonblock(port->fd);
-	port->io = zev_io_new(p->px->loop, port->fd,
-			      p->n_conns < PX_PUBLISHED_MAX ? ZEV_READ : 0, on_listener, port);
+	port->io = zev_io_new(p->px->loop, port->fd, p->n_conns < PX_PUBLISHED_MAX ? ZEV_READ : 0,
+			      on_listener, port);
 	LIST_INSERT_HEAD(&p->ports, port, link);
 }
 

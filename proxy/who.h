@@ -18,7 +18,8 @@
 struct px_who {
 	unsigned n_refs;
 	uint16_t local_port;
-	unsigned host_local; /* loopback, with no listener inside: a service of the host; as in tcp_who */
+	unsigned
+		host_local; /* loopback, with no listener inside: a service of the host; as in tcp_who */
 	struct pol_addr addr; /* where to, for the transparent listener */
 	uint16_t port;
 	uint32_t pid;

@@ -199,9 +199,9 @@ static int open_all(struct start *s)
 	r = note_socket_dirs(s);
 	if (r < 0)
 		return r;
-	s->conf = sb_conf_init(s->plan, &s->layout, s->child_ctl, s->stdio,
-			       s->session->landlock_abi,
-			       s->session->limits_wanted & ~s->session->group.has, s->canary);
+	s->conf =
+		sb_conf_init(s->plan, &s->layout, s->child_ctl, s->stdio, s->session->landlock_abi,
+			     s->session->limits_wanted & ~s->session->group.has, s->canary);
 	return s->conf < 0 ? s->conf : 0;
 }
 

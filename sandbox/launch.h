@@ -36,8 +36,9 @@ struct sb_session {
 	int bars_fd;	   /* its end is the sign for that */
 	char *socket_dirs; /* owned; where sockets may be made, NUL behind each */
 	size_t socket_dirs_len;
-	struct sb_group group;	/* its control group, when limits are set */
-	unsigned limits_wanted; /* enum sb_limit or-ed; those that group.has does not have are per process */
+	struct sb_group group; /* its control group, when limits are set */
+	unsigned
+		limits_wanted; /* enum sb_limit or-ed; those that group.has does not have are per process */
 	enum sb_level level;
 	int landlock_abi;      /* 0 = none */
 	int status;	       /* exit status, once bwrap_pid is 0 again */

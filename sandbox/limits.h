@@ -21,10 +21,10 @@ enum sb_limit { SB_LIMIT_MEMORY = 1, SB_LIMIT_PROCESSES = 2, SB_LIMIT_CPU = 4 };
 
 /** A control group of one session. */
 struct sb_group {
-	char *path;	 /* owned; NULL = none */
-	int procs_fd;	 /* cgroup.procs; writing 0 moves the writer in. -1 = none */
-	unsigned has;	 /* enum sb_limit or-ed: in force for all processes together */
-	char *why;	 /* owned; why it is not there, or not all of it; NULL = all is */
+	char *path;   /* owned; NULL = none */
+	int procs_fd; /* cgroup.procs; writing 0 moves the writer in. -1 = none */
+	unsigned has; /* enum sb_limit or-ed: in force for all processes together */
+	char *why;    /* owned; why it is not there, or not all of it; NULL = all is */
 };
 
 /** How often limits were met so far. */

@@ -558,7 +558,8 @@ static void draw_head(struct view_ask *v, const struct mdl_ask *a, const struct 
 {
 	char clock[96], title[320];
 	const char *word = a->risk >= POL_RISK_HIGH ? zw_risk_word(a->risk)
-			   : strcmp(a->class_name, POL_CLASS_HOST_PORT) == 0 ? "Port of this machine"
+			   : strcmp(a->class_name, POL_CLASS_HOST_PORT) == 0
+				   ? "Port of this machine"
 			   : strcmp(a->class_name, POL_CLASS_PUBLISH) == 0 ? "Server inside"
 			   : a->kind == POL_KIND_SITE			   ? "New site"
 									   : "Socket";

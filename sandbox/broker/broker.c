@@ -87,15 +87,15 @@ static void send_ask(struct brk_wait *w, uint64_t ask, void *arg)
 
 	brk_addr_format(&r->addr, asked, sizeof(asked));
 	zw_send(b->chan, ask, .ask = ask,
-		.kind = r->domain == AF_UNIX ? POL_KIND_SOCKET : POL_KIND_SITE, .risk = (uint8_t)r->v.risk,
-		.class_name = zw_span(r->v.class_name), .target = zw_span(f->path),
-		.asked = zw_span(asked), .listener_uid = f->listener.uid,
-		.listener_pid = f->listener.pid, .listener_exe = zw_span(f->listener.exe),
-		.owner_uid = f->owner_uid, .owner_gid = f->owner_gid, .mode_bits = f->mode,
-		.is_look = r->v.is_look, .otherwise = (uint8_t)r->v.otherwise,
-		.exe_id = r->who->exe_id, .pid = r->who->pid, .exe = zw_span(r->exe),
-		.argv = zw_span_n(r->who->argv, r->who->argv_len), .cwd = zw_span(r->who->cwd),
-		.chain = zw_span_n(r->who->chain, r->who->chain_len));
+		.kind = r->domain == AF_UNIX ? POL_KIND_SOCKET : POL_KIND_SITE,
+		.risk = (uint8_t)r->v.risk, .class_name = zw_span(r->v.class_name),
+		.target = zw_span(f->path), .asked = zw_span(asked),
+		.listener_uid = f->listener.uid, .listener_pid = f->listener.pid,
+		.listener_exe = zw_span(f->listener.exe), .owner_uid = f->owner_uid,
+		.owner_gid = f->owner_gid, .mode_bits = f->mode, .is_look = r->v.is_look,
+		.otherwise = (uint8_t)r->v.otherwise, .exe_id = r->who->exe_id, .pid = r->who->pid,
+		.exe = zw_span(r->exe), .argv = zw_span_n(r->who->argv, r->who->argv_len),
+		.cwd = zw_span(r->who->cwd), .chain = zw_span_n(r->who->chain, r->who->chain_len));
 	if (!zev_timer_is_running(b->watch))
 		zev_timer_start(b->watch, WATCH_MS);
 }
@@ -147,8 +147,9 @@ static void on_watch(void *arg)
 		r->waited_ms = zw_mono_ms() - r->start_ms;
 		brk_prompts_leave(b->prompts, &r->wait);
 		if (error == -ENOENT) {
-			brk_req_record(r, ZW_DID_GONE, r->domain == AF_UNIX ? ZW_OP_CONNECT : ZW_OP_TCP, ZW_BY_NATIVE,
-				       "the program ended first");
+			brk_req_record(r, ZW_DID_GONE,
+				       r->domain == AF_UNIX ? ZW_OP_CONNECT : ZW_OP_TCP,
+				       ZW_BY_NATIVE, "the program ended first");
 			brk_req_drop(r);
 		} else {
 			brk_req_continue(

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* "   0: 0100007F:0CEA 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 4711 ..." */
-#define LINE_TCP                                                                                 \
+#define LINE_TCP \
 	" %*u: %32[0-9A-Fa-f]:%4x %*32[0-9A-Fa-f]:%*4x %2x %*8x:%*8x %*2x:%*8x %*8x %u %*d %lu"
 
 /* Addresses stand as numbers of 32 bits in the machine's own order: their bytes are those of the net. */
@@ -32,8 +32,7 @@ static bool is_reached_by_loopback(const char *hex)
 	return memcmp(b, zero, 16) == 0 || memcmp(b, one, 16) == 0;
 }
 
-void brk_ports_parse(const char *text, bool (*each)(const struct brk_port *p, void *arg),
-		     void *arg)
+void brk_ports_parse(const char *text, bool (*each)(const struct brk_port *p, void *arg), void *arg)
 {
 	for (const char *line = strchr(text, '\n'); line != NULL; line = strchr(line, '\n')) {
 		char addr[33];
@@ -70,6 +69,6 @@ void brk_ports_remove(struct brk_ports *s, uint16_t port)
 {
 	if (!brk_ports_has(s, port))
 		return;
-	s->bits[port / 8] &= (uint8_t)~(1u << port % 8);
+	s->bits[port / 8] &= (uint8_t) ~(1u << port % 8);
 	s->n--;
 }

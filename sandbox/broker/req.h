@@ -41,7 +41,7 @@ enum brk_state {
 	BRK_DATAGRAM, /* socket() and socketpair() of datagram kind */
 	BRK_BIND,     /* bind(): for the record */
 	BRK_BIND_LOOK,
-	BRK_LISTEN,   /* a server inside */
+	BRK_LISTEN, /* a server inside */
 	BRK_REPLY,
 	BRK_WAITS, /* not a state: an event continues it */
 	BRK_DONE,
@@ -97,12 +97,12 @@ struct brk_req {
 	struct zev_timer *commit_timer;
 	uint8_t to[BRK_ADDR_MAX]; /* where an internet socket is sent */
 	size_t to_len;
-	unsigned is_host_local;	  /* enum brk_host_by */
-	int host_fd;	       /* the host's side of a relay */
-	struct ucred peer;     /* who answered, once connected */
-	bool is_connected;     /* the caller's own socket */
-	struct brk_open *open; /* relay that this call began; NULL */
-	int error;	       /* errno of the answer, 0 = done */
+	unsigned is_host_local; /* enum brk_host_by */
+	int host_fd;		/* the host's side of a relay */
+	struct ucred peer;	/* who answered, once connected */
+	bool is_connected;	/* the caller's own socket */
+	struct brk_open *open;	/* relay that this call began; NULL */
+	int error;		/* errno of the answer, 0 = done */
 };
 
 TAILQ_HEAD(brk_req_list, brk_req);

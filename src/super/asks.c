@@ -306,8 +306,7 @@ void sup_strict(struct sup *s, uint64_t ask)
 
 /* -- what the helpers say ----------------------------------------------------------------------- */
 
-static void ask_add(struct sup *s, enum zw_role role, unsigned n_starts,
-		    const struct zw_msg_ask *m)
+static void ask_add(struct sup *s, enum zw_role role, unsigned n_starts, const struct zw_msg_ask *m)
 {
 	struct sup_ask *q = zw_xnew(struct sup_ask);
 	char script[SCRIPT_MAX_B];

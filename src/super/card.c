@@ -80,8 +80,9 @@ static void fill_host_port(struct mdl_ask *a, const struct zw_msg_ask *m, const 
 	zw_autofree char *wants = zw_xasprintf("wants %s of this machine", target);
 
 	text(&a->wants, wants);
-	text(&a->consequence, "it can do there what every program of yours can: services on loopback "
-			      "often ask for no password. zwatch sees sizes, not content.");
+	text(&a->consequence,
+	     "it can do there what every program of yours can: services on loopback "
+	     "often ask for no password. zwatch sees sizes, not content.");
 	text(&a->safer, "start what the agent needs inside: nobody listens on that port there");
 	set_answers(a, m);
 }

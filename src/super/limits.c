@@ -21,8 +21,7 @@ static void look(struct sup *s)
 		sup_warn(s,
 			 "the agent used all the memory it may (%llu MB): %llu of its processes "
 			 "killed so far",
-			 (unsigned long long)(l->memory_b >> 20),
-			 (unsigned long long)now.n_killed);
+			 (unsigned long long)(l->memory_b >> 20), (unsigned long long)now.n_killed);
 	*met = now;
 }
 
@@ -42,14 +41,16 @@ void sup_limits_start(struct sup *s)
 	if (s->sandbox.limits_wanted == 0)
 		return;
 	if (missing & (SB_LIMIT_MEMORY | SB_LIMIT_PROCESSES))
-		sup_warn(s,
-			 "limits without a control group (%s): %s%s%s. zwatch check says what to do",
-			 g->why != NULL ? g->why : "?",
-			 missing & SB_LIMIT_MEMORY ? "memory holds for each process by itself" : "",
-			 (missing & SB_LIMIT_MEMORY) && (missing & SB_LIMIT_PROCESSES) ? ", " : "",
-			 !(missing & SB_LIMIT_PROCESSES) ? ""
-			 : getuid() == 0 ? "the number of processes is not bounded, since you are root"
-					 : "the number of processes holds");
+		sup_warn(
+			s,
+			"limits without a control group (%s): %s%s%s. zwatch check says what to do",
+			g->why != NULL ? g->why : "?",
+			missing & SB_LIMIT_MEMORY ? "memory holds for each process by itself" : "",
+			(missing & SB_LIMIT_MEMORY) && (missing & SB_LIMIT_PROCESSES) ? ", " : "",
+			!(missing & SB_LIMIT_PROCESSES) ? ""
+			: getuid() == 0
+				? "the number of processes is not bounded, since you are root"
+				: "the number of processes holds");
 	if (missing & SB_LIMIT_CPU)
 		sup_warn(s, "CPU is not limited: that needs a control group (%s)",
 			 g->why != NULL ? g->why : "?");

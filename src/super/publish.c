@@ -15,11 +15,11 @@
 #include "src/super/super_i.h"
 
 /* Above, the kernel gives ports out by itself (ip_local_port_range): nobody means to be found there. */
-#define PORT_ASK_MAX	32767
-#define TABLE_MAX_B	(4u << 20)
-#define BACKLOG		128
-#define ASKED_MAX	1000
-#define ANSWER_PENDING	(-1)
+#define PORT_ASK_MAX   32767
+#define TABLE_MAX_B    (4u << 20)
+#define BACKLOG	       128
+#define ASKED_MAX      1000
+#define ANSWER_PENDING (-1)
 
 /* -- who has the port on the host ------------------------------------------------------------------ */
 
