@@ -1,6 +1,15 @@
-# tests of other kernels: slow, since emulated
+# Tests on other kernels, emulated. Booting and a first look fit into every run; all of it is for --long.
 add_executable(zwk_boot kernels/boot.c)
 target_compile_definitions(zwk_boot PRIVATE _GNU_SOURCE)
 target_compile_options(zwk_boot PRIVATE -Wall -Wextra)
 target_link_options(zwk_boot PRIVATE -static)
 set_target_properties(zwk_boot PROPERTIES POSITION_INDEPENDENT_CODE OFF RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+zw_script(kernels.debian12_smoke kernels kernels/run.sh 12 smoke)
+set(kernel_tests kernels.debian12_smoke)
+if(DEFINED ENV{ZW_LONG})
+	foreach(release 12 13)
+		zw_script(kernels.debian${release} kernels kernels/run.sh ${release} all)
+		list(APPEND kernel_tests kernels.debian${release})
+	endforeach()
+endif()
+set_tests_properties(${kernel_tests} PROPERTIES TIMEOUT 5400 RUN_SERIAL ON)

@@ -52,7 +52,7 @@ packages="
 	sqlite3
 	tmux
 	unbound
-	util-linux
+	util-linux qemu-system-x86 kmod xz-utils
 	vim-tiny
 	vttest
 	watchman
