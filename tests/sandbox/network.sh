@@ -26,7 +26,7 @@ out=$("$ZW_SB_DIR/driver" --check --init "$ZW_SB_DIR/zwatch-init" --bwrap "$(com
 check "checks pass here" "$? $(grep -c ': fail:' <<<"$out")" "0 0"
 out=$("$ZW_SB_DIR/driver" --bwrap /nowhere --init /nowhere --check)
 check "Z140 checks: missing programs" "$? $(grep ': fail:' <<<"$out" | tr '\n' ' ')" \
-	"1 bwrap: fail: not found zwatch-init: fail: /nowhere "
+	"1 bwrap: fail: not found zwatch-init: fail: /nowhere level: fail: 1: no sandbox can be made; nothing is started "
 for what in "userns user namespaces: fail" "landlock Landlock: warn" "killable seccomp notifications: warn" \
 	"notify seccomp notifications: fail" "free-listener seccomp notifications: fail: taken"; do
 	out=$("$ZW_SB_DIR/driver" --without "${what%% *}" --init "$ZW_SB_DIR/zwatch-init" --check)
