@@ -120,7 +120,9 @@ tt_wait '^flooding$'
 tt_prefix
 tt_wait 'answer'
 tt_has 'Connections' && echo "ok: Z104 the frame stays" || bad "Z104 the frame is gone"
+# One key after the other: an Esc with a key right behind it is Alt and that key.
 tt_keys Escape
+tt_wait_gone 'answer'
 tt_keys C-c
 tt_wait 'ready>'
 tt_type 'clear; echo qui''et'
