@@ -327,7 +327,19 @@ static void say_plan(const struct aud_prune *p)
 	       p->n_sessions, p->n_sessions == 1 ? "" : "s", (long long)p->n_events, size);
 }
 
-static int remove_all(sqlite3 *db, const struct aud_prune *p, const char *why)
+/* The recorded screen of a session, where --record kept one. */
+static void remove_screen(const char *path, int64_t session)
+{
+	const char *slash = strrchr(path, '/');
+	zw_autofree char *file =
+		zw_xasprintf("%.*s/screens/%lld.cast", slash != NULL ? (int)(slash - path) : 1,
+			     slash != NULL ? path : ".", (long long)session);
+
+	if (unlink(file) < 0 && errno != ENOENT)
+		dprintf(2, "zwatch: %s cannot be removed: %s\n", file, zw_strerror(-errno));
+}
+
+static int remove_all(sqlite3 *db, const char *path, const struct aud_prune *p, const char *why)
 {
 	int r = 0;
 
@@ -336,6 +348,8 @@ static int remove_all(sqlite3 *db, const struct aud_prune *p, const char *why)
 				k < BUSY_TRIES;
 		     k++)
 			poll(NULL, 0, 50);
+		if (r == 0)
+			remove_screen(path, p->sessions[i]);
 		if (p->n_sessions > 20 && isatty(STDERR_FILENO))
 			dprintf(2, "\r%zu of %zu ", i + 1, p->n_sessions);
 	}
@@ -351,7 +365,7 @@ static int remove_planned(struct aud_store *s, const char *path, const struct au
 	int status = agreed(consent);
 	if (status != 0)
 		return status == STOP_WELL ? EXIT_OK : status;
-	int r = remove_all(aud_store_db(s), p, why);
+	int r = remove_all(aud_store_db(s), path, p, why);
 	if (r < 0)
 		return say_error(path, r);
 	aud_store_checkpoint(s, true); /* the log still holds pages as they were */

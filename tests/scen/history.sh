@@ -38,10 +38,12 @@ has "dry run counts" "^1 session, [0-9]+ events" "$out"
 same "without a terminal and --yes nothing is removed" 2 $?
 "$zwatch" show 2 >/dev/null
 same "it is still there" 0 $?
+mkdir -p "${store%/*}/screens"; echo x >"${store%/*}/screens/2.cast"; echo x >"${store%/*}/screens/3.cast"
 out=$("$zwatch" history rm 2 --yes)
 has "removed for good" "Gone from the store" "$out"
 "$zwatch" show 2 >/dev/null 2>&1
 same "it is gone" 1 $?
+[ ! -e "${store%/*}/screens/2.cast" ] && [ -e "${store%/*}/screens/3.cast" ] && echo "ok: its recorded screen too, no other" || bad "recorded screens"
 out=$("$zwatch" db verify)
 same "the rest still fits" 0 $?
 has "and the removal is known" "1 removed on purpose" "$out"
