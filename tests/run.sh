@@ -9,23 +9,23 @@ cd "$(dirname "$0")/.."
 
 packages="
 	bubblewrap
-	rsync
 	busybox
-	strace
-	gdb
 	ca-certificates
 	clang
 	clang-format
 	cmake
 	curl
 	debootstrap
-	gcc
 	dpkg-dev
+	gcc
+	gdb
 	git
 	gnupg
 	groff
 	htop
 	iproute2
+	kmod
+	knot-dnsutils
 	less
 	libc6-dev
 	libclang-rt-dev
@@ -38,6 +38,8 @@ packages="
 	libnghttp2-dev
 	libsqlite3-dev
 	libyajl-dev
+	microsocks
+	musl-tools
 	ncurses-bin
 	ncurses-term
 	nettle-dev
@@ -45,22 +47,28 @@ packages="
 	openssh-client
 	openssl
 	pkg-config
+	postgresql-client
 	procps
 	python3
+	python3-grpcio
+	python3-httpx
+	python3-pip
+	python3-requests
+	qemu-system-x86
 	redis-tools
+	rsync
 	rsyslog
 	sqlite3
+	strace
+	tinyproxy
 	tmux
 	unbound
-	util-linux qemu-system-x86 kmod xz-utils
+	util-linux
 	vim-tiny
 	vttest
 	watchman
-	wget"
-
-# Clients of the network, and proxies to go out through; Go and Java are tried where they are.
-packages="$packages knot-dnsutils microsocks musl-tools nodejs npm postgresql-client python3-grpcio
-	python3-httpx python3-pip python3-requests tinyproxy"
+	wget
+	xz-utils"
 
 install_packages() {
 	local missing="" p as_root=""
