@@ -26,6 +26,7 @@ packages="
 	iproute2
 	kmod
 	knot-dnsutils
+	ldnsutils
 	less
 	libc6-dev
 	libclang-rt-dev
