@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -6,6 +7,7 @@
 #include "src/base/err.h"
 #include "src/base/io.h"
 #include "src/base/mem.h"
+#include "src/base/utf8.h"
 #include "src/base/vis.h"
 #include "src/base/words.h"
 #include "ui/core.h"
@@ -15,6 +17,8 @@
 #define PAGES_MAX   5000
 #define DETAIL_ROWS 5
 #define LINES_MAX   256
+/* A filter that finds too little is given up rather than holding up the screen. */
+#define FIND_MS 400
 
 enum level { SESSIONS, EVENTS, EVENT, LEVEL_MAX };
 
@@ -33,6 +37,13 @@ struct view_history {
 	size_t n_epages, n_events;
 	bool has_more_events;
 	struct aud_totals totals;
+
+	struct aud_filter *filter; /* owned; NULL = all */
+	char typed[AUD_FILTER_LEN_MAX + 1];
+	size_t typed_len;
+	bool is_typing;
+	char said[200]; /* of what is typed, or of the search */
+	int64_t until_ms;
 
 	int scroll, n_lines;   /* of one event's text */
 	char *line[LINES_MAX]; /* owned */
@@ -79,6 +90,31 @@ static void events_clear(struct view_history *v)
 	v->has_more_events = true;
 }
 
+static bool is_too_long(void *arg)
+{
+	struct view_history *v = arg;
+
+	return zw_mono_ms() > v->until_ms;
+}
+
+/* Around each look into the store that a filter may make long. */
+static void look_begin(struct view_history *v)
+{
+	v->until_ms = zw_mono_ms() + FIND_MS;
+	aud_query_on_progress(v->query, v->filter != NULL ? is_too_long : NULL, v);
+}
+
+/* Returns what the look came to: giving up is no error. */
+static int look_end(struct view_history *v, int r)
+{
+	aud_query_on_progress(v->query, NULL, NULL);
+	if (r != -ECANCELED)
+		return r;
+	snprintf(v->said, sizeof(v->said), "stopped after %.1f s; zwatch log has the time",
+		 (double)FIND_MS / 1000);
+	return 0;
+}
+
 static void more_sessions(struct view_history *v)
 {
 	int64_t before = v->n_sessions > 0 ? session_at(v, v->n_sessions - 1)->id : 0;
@@ -86,7 +122,10 @@ static void more_sessions(struct view_history *v)
 
 	if (!v->has_more_sessions || v->n_spages >= PAGES_MAX)
 		return;
-	int r = aud_sessions(v->query, before, PAGE_N, &page);
+	look_begin(v);
+	int r = v->filter != NULL ? aud_sessions_find(v->query, v->filter, before, PAGE_N, &page)
+				  : aud_sessions(v->query, before, PAGE_N, &page);
+	r = look_end(v, r);
 	v->has_more_sessions = r >= 0 && page.has_more;
 	if (r < 0 || page.n_rows == 0) {
 		v->error = r < 0 ? r : v->error;
@@ -105,7 +144,13 @@ static void more_events(struct view_history *v)
 
 	if (!v->has_more_events || v->n_epages >= PAGES_MAX || v->now.n_rows == 0)
 		return;
-	int r = aud_events(v->query, v->now.rows[0].id, AUD_BACKWARD, from, PAGE_N, &page);
+	int64_t session = v->now.rows[0].id;
+	look_begin(v);
+	int r = v->filter != NULL
+			? aud_find(v->query, v->filter, session, AUD_BACKWARD,
+				   from > 0 ? AUD_EVENT_ID(session, from) : 0, PAGE_N, &page)
+			: aud_events(v->query, session, AUD_BACKWARD, from, PAGE_N, &page);
+	r = look_end(v, r);
 	v->has_more_events = r >= 0 && page.has_more;
 	if (r < 0 || page.n_rows == 0) {
 		v->error = r < 0 ? r : v->error;
@@ -324,7 +369,9 @@ static void draw_sessions(struct view_history *v, const struct draw_ctx *c)
 			draw_selection(v, c, row);
 	}
 	if (l->n == 0)
-		draw_fit(c, 1, 1, c->cols - 2, UI_STYLE_QUIET, "No session is recorded yet.");
+		draw_fit(c, 1, 1, c->cols - 2, UI_STYLE_QUIET,
+			 v->filter != NULL ? "Nothing matches the filter."
+					   : "No session is recorded yet.");
 }
 
 /* -- the events of a session ------------------------------------------------------------------- */
@@ -424,7 +471,8 @@ static void draw_events(struct view_history *v, const struct draw_ctx *c)
 		draw_fit(c, 1, 1, c->cols - 2, UI_STYLE_QUIET,
 			 v->now.n_rows > 0 && v->now.rows[0].is_private
 				 ? "A private session: only its sums are kept."
-				 : "Nothing is recorded in this session.");
+			 : v->filter != NULL ? "Nothing matches the filter."
+					     : "Nothing is recorded in this session.");
 }
 
 /* -- one event --------------------------------------------------------------------------------- */
@@ -566,6 +614,162 @@ static void sums_text(struct view_history *v, char *out, size_t size)
 	}
 }
 
+/* "/ did:deny" and what is to be said of it, in the place of the sums. */
+static void draw_filter(struct view_history *v, const struct draw_ctx *c)
+{
+	char text[AUD_FILTER_LEN_MAX + 8];
+	int said = draw_width(v->said), room = c->cols - 3 - said;
+	int at = 1;
+
+	snprintf(text, sizeof(text), "/ %s", v->typed);
+	at += draw_fit_end(c, 1, 1, room > 10 ? room : c->cols - 2, UI_STYLE_STRONG, text);
+	if (room > 10)
+		draw_text(c, 1, c->cols - 1 - said, UI_STYLE_QUIET, v->said);
+	if (v->is_typing) {
+		v->view.core->is_cursor_visible = true;
+		ui_core_cursor(v->view.core, c, 1, at < c->cols ? at : c->cols - 1);
+	}
+}
+
+/* -- typing a filter --------------------------------------------------------------------------- */
+
+/* What is typed, read and not yet used. Returns whether it is a filter. */
+static bool filter_check(struct view_history *v, struct aud_filter **ret)
+{
+	struct aud_filter_error error;
+	struct aud_filter *f = NULL;
+
+	v->said[0] = '\0';
+	if (aud_filter_parse(v->typed, zw_now_us(), &f, &error) < 0) {
+		zw_strlcpy(v->said, error.text, sizeof(v->said));
+		return false;
+	}
+	if (ret != NULL)
+		*ret = f;
+	else
+		aud_filter_free(f);
+	return true;
+}
+
+static void reload(struct view_history *v)
+{
+	v->list[SESSIONS] = v->list[EVENTS] = (struct ui_list){0};
+	load_sessions(v);
+	if (v->now.n_rows > 0)
+		load_events(v, v->now.rows[0].id);
+}
+
+static void filter_apply(struct view_history *v)
+{
+	struct aud_filter *f = NULL;
+
+	if (!filter_check(v, &f))
+		return;
+	aud_filter_free(v->filter);
+	v->filter = NULL;
+	if (aud_filter_is_empty(f))
+		aud_filter_free(f);
+	else
+		v->filter = f;
+	v->is_typing = false;
+	reload(v);
+}
+
+static void typed_set(struct view_history *v, const char *text)
+{
+	zw_strlcpy(v->typed, text, sizeof(v->typed));
+	v->typed_len = strlen(v->typed);
+}
+
+static void typed_add(struct view_history *v, uint32_t cp)
+{
+	char bytes[4];
+
+	if (cp < ' ' || !zw_vis_is_safe(cp))
+		return;
+	size_t n = (size_t)zw_utf8_encode(bytes, cp);
+	if (v->typed_len + n >= sizeof(v->typed))
+		return;
+	memcpy(v->typed + v->typed_len, bytes, n);
+	v->typed_len += n;
+	v->typed[v->typed_len] = '\0';
+}
+
+static void typed_shorten(struct view_history *v)
+{
+	while (v->typed_len > 0 && ((uint8_t)v->typed[--v->typed_len] & 0xc0) == 0x80)
+		;
+	v->typed[v->typed_len] = '\0';
+}
+
+static bool history_key(struct view *view, struct ui_key key)
+{
+	struct view_history *v = (struct view_history *)view;
+
+	if (!v->is_typing)
+		return false;
+	if (key.code == UI_KEY_ENTER) {
+		filter_apply(v);
+		return true;
+	}
+	if (key.code == UI_KEY_ESC) { /* nothing of it counts */
+		typed_set(v, "");
+		v->is_typing = false;
+		filter_apply(v);
+		return true;
+	}
+	if (key.code == UI_KEY_BACKSPACE)
+		typed_shorten(v);
+	else if (key.mods == 0 && key.code < UI_KEY_FIRST)
+		typed_add(v, key.code);
+	if (filter_check(v, NULL))
+		zw_strlcpy(v->said, "Enter", sizeof(v->said));
+	return true;
+}
+
+static void history_paste(struct view *view, const void *bytes, size_t len)
+{
+	struct view_history *v = (struct view_history *)view;
+	const uint8_t *b = bytes;
+
+	for (size_t i = 0; v->is_typing && i < len;) {
+		uint32_t cp;
+		int n = zw_utf8_decode(b + i, len - i, &cp);
+
+		if (n > 0)
+			typed_add(v, cp);
+		i += n > 0 ? (size_t)n : 1;
+	}
+	if (v->is_typing)
+		filter_check(v, NULL);
+}
+
+/* f and F: the target of the row, in quotes, is added to the filter. */
+static void filter_by_row(struct view_history *v, bool is_out)
+{
+	char raw[300], quoted[700];
+	size_t n = 0;
+
+	if (v->level != EVENTS || v->list[EVENTS].sel >= v->n_events)
+		return;
+	const struct aud_event *e = event_at(v, v->list[EVENTS].sel);
+	if (e->target.len == 0 || e->row == AUD_ROW_MISC)
+		return;
+	zw_span_cpy(raw, sizeof(raw), e->target);
+	for (const char *c = raw; *c != '\0' && n + 3 < sizeof(quoted); c++) {
+		if (*c == '"' || *c == '\\')
+			quoted[n++] = '\\';
+		quoted[n++] = *c;
+	}
+	quoted[n] = '\0';
+	bool is_host = e->row == AUD_ROW_CONN || zw_span_eq(e->op, "net");
+	zw_autofree char *text =
+		zw_xasprintf("%s%s%s%s=\"%s\"", v->typed, *v->typed != '\0' ? " " : "",
+			     is_out ? "-" : "", is_host ? "host" : "path", quoted);
+	typed_set(v, text);
+	filter_apply(v);
+}
+
 static void history_draw(struct view *view, const struct draw_ctx *c)
 {
 	struct view_history *v = (struct view_history *)view;
@@ -583,8 +787,12 @@ static void history_draw(struct view *view, const struct draw_ctx *c)
 		draw_fit(c, 2, 1, c->cols - 2, UI_STYLE_WARN, text);
 		return;
 	}
-	sums_text(v, text, sizeof(text));
-	draw_fit(c, 1, 1, c->cols - 2, UI_STYLE_TEXT, text);
+	if (v->is_typing || v->filter != NULL) {
+		draw_filter(v, c);
+	} else {
+		sums_text(v, text, sizeof(text));
+		draw_fit(c, 1, 1, c->cols - 2, UI_STYLE_TEXT, text);
+	}
 	if (v->level == SESSIONS)
 		draw_sessions(v, &in);
 	else if (v->level == EVENTS)
@@ -642,6 +850,16 @@ static enum ui_cmd history_cmd(struct view *view, enum ui_cmd cmd)
 		scroll_event(v, cmd);
 		return UI_CMD_NONE;
 	}
+	if (cmd == UI_CMD_FILTER) {
+		v->is_typing = true;
+		zw_strlcpy(v->said, "did:deny  host:*.example  -proc:npm  since:2d",
+			   sizeof(v->said));
+		return UI_CMD_NONE;
+	}
+	if (cmd == UI_CMD_FILTER_ROW || cmd == UI_CMD_FILTER_OUT) {
+		filter_by_row(v, cmd == UI_CMD_FILTER_OUT);
+		return UI_CMD_NONE;
+	}
 	if (cmd == UI_CMD_OPEN) {
 		open_selected(v);
 		return UI_CMD_NONE;
@@ -668,6 +886,7 @@ static void history_close(struct view *view)
 	events_clear(v);
 	aud_session_page_clear(&v->now);
 	lines_clear(v);
+	aud_filter_free(v->filter);
 	aud_query_free(v->query);
 	free(v);
 }
@@ -678,14 +897,19 @@ static const char *history_hints(struct view *view)
 
 	if (v->level == EVENT)
 		return "Esc back";
-	return view->core->cols >= 60 ? "Enter open   g newest   G oldest   ? help   Esc back"
-				      : "Enter open  Esc back";
+	if (v->is_typing)
+		return "Enter use it   Esc no filter";
+	return view->core->cols >= 60
+		       ? "Enter open   / filter   g newest   G oldest   ? help   Esc back"
+		       : "Enter open  Esc back";
 }
 
 static const struct view_ops history_ops = {.name = "history",
 					    .section = UI_SECTION_LIST,
 					    .close = history_close,
 					    .draw = history_draw,
+					    .key = history_key,
+					    .paste = history_paste,
 					    .cmd = history_cmd,
 					    .hints = history_hints};
 

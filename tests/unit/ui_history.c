@@ -167,6 +167,31 @@ static void test_session__esc_leaves_where_it_began(void **state)
 
 #define T(name) cmocka_unit_test_setup_teardown(name, start, stop)
 
+/* The same language as on the command line; what is wrong is said while it is typed. */
+static void test_filter__typed_in_the_screen(void **state)
+{
+	(void)state;
+	record(20, "a.example");
+	record(3, "b.example");
+	open_history(24, 100);
+	ui_fake_type(&f, "/hosts:x");
+	assert_true(ui_fake_shows(&f, "no field 'hosts' - did you mean host"));
+	ui_fake_type(&f, "\r"); /* stays open: it is no filter */
+	assert_true(ui_fake_shows(&f, "/ hosts:x"));
+	ui_fake_type(&f, "\177\177\177:b.example\r");
+	assert_true(ui_fake_shows(&f, "/ host:b.example"));
+	assert_false(ui_fake_shows(&f, "did you mean"));
+	ui_fake_type(&f, "/\177\177\177\177\177\177\177\177\177a.example did:deny\r");
+	assert_true(ui_fake_shows(&f, "/ host:a.example did:deny"));
+	/* The first session alone, and of it the refused ones alone. */
+	ui_fake_type(&f, "\r");
+	assert_true(ui_fake_shows(&f, "a.example:1005"));
+	assert_false(ui_fake_shows(&f, "a.example:1004"));
+	ui_fake_type(&f, "F");
+	assert_false(ui_fake_shows(&f, "a.example:1005"));
+	assert_true(ui_fake_shows(&f, "Nothing matches the filter."));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -177,6 +202,7 @@ int main(void)
 		T(test_Z117_hostile__shown_escaped),
 		T(test_sizes__every_level),
 		T(test_session__esc_leaves_where_it_began),
+		T(test_filter__typed_in_the_screen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
