@@ -750,7 +750,11 @@ static void lines_check(struct ui_frame *f)
 
 void ui_core_frame(struct ui_core *core, const struct ui_frame *frame, int64_t now_ms)
 {
+	bool is_flood = frame->rows > 0 && frame->screen_line >= core->frame.screen_line &&
+			frame->screen_line - core->frame.screen_line >= (uint64_t)frame->rows;
+
 	core->now_ms = now_ms;
+	core->n_flood = is_flood ? core->n_flood + 1 : 0;
 	core->frame = *frame;
 	core->frame.rows = clamp(frame->rows, 0, PANE_ROWS_MAX);
 	core->frame.cols = clamp(frame->cols, 0, PANE_COLS_MAX);

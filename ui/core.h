@@ -79,6 +79,7 @@ struct ui_core {
 
 	struct ui_frame frame;	 /* newest */
 	bool has_frame;		 /* the grid waits to be copied */
+	unsigned n_flood;	 /* newest frames that each left nothing of the one before */
 	struct pane_cell *cells; /* owned; the agent's screen, unfiltered */
 	int cell_rows, cell_cols;
 

@@ -16,9 +16,12 @@
 #define FRAME_MS      16 /* between frames while much is going on: 60 a second */
 #define KEY_FRAME_MS  3	 /* and while the user types */
 #define KEY_RECENT_MS 60
-#define AGENT_CLIP_MS 200
-#define FG_UNTOLD     0xd0d0d0 /* colours of a terminal that does not say */
-#define BG_UNTOLD     0x000000
+/* When nobody could read a line before it is gone, fewer pictures show as much. */
+#define FLOOD_FRAMES   6
+#define FLOOD_FRAME_MS 50
+#define AGENT_CLIP_MS  200
+#define FG_UNTOLD      0xd0d0d0 /* colours of a terminal that does not say */
+#define BG_UNTOLD      0x000000
 
 struct ui {
 	struct zev_loop *loop; /* borrowed */
@@ -114,10 +117,14 @@ static void on_frame_timer(void *arg)
 static void schedule(struct ui *ui)
 {
 	int64_t now = zw_mono_ms();
-	int64_t gap = now - ui->core.key_ms < KEY_RECENT_MS ? KEY_FRAME_MS : FRAME_MS;
+	bool is_typing = now - ui->core.key_ms < KEY_RECENT_MS;
+	int64_t gap = is_typing				 ? KEY_FRAME_MS
+		      : ui->core.n_flood >= FLOOD_FRAMES ? FLOOD_FRAME_MS
+							 : FRAME_MS;
 	int64_t left = ui->drawn_ms + gap - now;
 
-	if (!zev_timer_is_running(ui->frame_timer))
+	/* A key does not wait for a time that was set before it. */
+	if (is_typing || !zev_timer_is_running(ui->frame_timer))
 		zev_timer_start(ui->frame_timer, left > 0 ? left : 0);
 }
 
