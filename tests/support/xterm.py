@@ -25,7 +25,7 @@ import threading
 import time
 
 SRC = os.environ["ZW_SRC"]
-NPM = os.path.join(os.environ["ZW_BUILD"], "npm")
+NPM = os.path.abspath(os.path.join(os.environ["ZW_BUILD"], "..", "npm"))  # one for all builds
 ZWATCH = os.path.join(os.environ["ZW_BIN"], "zwatch")
 WAIT_S = 20
 n_bad = 0

@@ -3,7 +3,8 @@
 # marks in it; nobody else can read the file; one that cannot be written is said, not passed over.
 . "${ZW_SRC:?}/tests/support/lib.sh"
 . "${ZW_SRC:?}/tests/support/tmux.sh"
-export ZW_NODE_ROOT=${ZW_BUILD:?}/npm
+ZW_NODE_ROOT=$(cd "${ZW_BUILD:?}/.." && pwd)/npm
+export ZW_NODE_ROOT
 bash "$ZW_SRC/tests/support/npm.sh" "$ZW_NODE_ROOT" >/dev/null || skip "@xterm/headless is not to be had"
 played() { node "$ZW_SRC/tests/term/cast_play.mjs" "$1"; }
 # What is above the status line, as the agent's screen is where zwatch shows nothing else.
