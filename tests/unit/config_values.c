@@ -86,8 +86,8 @@ static void test_upstream__forms(void **state)
 		"tls://9.9.9.9#dns.quad9.net",
 		"tls://9.9.9.9:8853#dns.quad9.net",
 		"tls://[2620:fe::fe]#dns.quad9.net",
-		"tls://[2620:fe::fe]:853#dns.quad9.net;pin-sha256="
-		"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=;ca=/etc/ca.pem",
+		("tls://[2620:fe::fe]:853#dns.quad9.net;pin-sha256="
+		 "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=;ca=/etc/ca.pem"),
 		"https://dns.quad9.net/dns-query;addr=9.9.9.9",
 		"https://[2620:fe::fe]/dns-query",
 		"https://dns.example:8443/q;ca=/x;addr=2001:db8::1",
