@@ -53,8 +53,8 @@ static void test_everything_else__is_refused(void **state)
 		"\x1a",	    /* */
 		"\x80",	    /* not UTF-8 */
 		"\xff",	    /* */
-		"\xc2\x9b"
-		"31m",		      /* C1 */
+		("\xc2\x9b"
+		 "31m"),	      /* C1 */
 		"\xe2\x80\xae",	      /* turns the order of reading */
 		"\xe2\x80\x8b",	      /* zero width */
 		"\xed\xa0\x80",	      /* half of a pair */

@@ -542,8 +542,8 @@ static void feed_corpus(struct pane_vt *vt)
 		"\033[?25l",
 		"\033[?5h",
 		"\033]2;a\033b\a",
-		"\033]2;\xe2\x80\xae"
-		"evil\a",
+		("\033]2;\xe2\x80\xae"
+		 "evil\a"),
 		"\033]9;note\a",
 		"\033]52;c;G10yO2V2aWwH\a",
 		"\033]8;;http://x\033\\",
