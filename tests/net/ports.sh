@@ -62,9 +62,10 @@ wait_until 10 is_up "$taken" inside || bad "the other server did not start"
 config <<C
 { "network": { "publishPorts": [$offered, $taken, $listed6] } }
 C
-mkfifo "$project/go"
+# Two: the end of one word's writer must not be taken for the end of the next.
+mkfifo "$project/go" "$project/end"
 timeout 120 "$zwatch" run --ui none -- sh -c "python3 serve.py 0.0.0.0 $offered & a=\$!
-	python3 serve.py ::1 $listed6 & python3 serve.py 127.0.0.1 $taken & read x <go; kill \$a; read x <go" </dev/null >"$W/out" 2>&1 &
+	python3 serve.py ::1 $listed6 & python3 serve.py 127.0.0.1 $taken & read x <go; kill \$a; read x <end" </dev/null >"$W/out" 2>&1 &
 session=$!
 wait_until 30 is_up "$offered" inside && echo "ok: a server inside is reached" || bad "a server inside is not reached: $(cat "$W/out")"
 wait_until 30 is_up "$listed6" inside && echo "ok: one on ::1 too" || bad "a server on ::1 is not reached"
@@ -82,7 +83,7 @@ wait_until 20 is_down "$offered" && echo "ok: closed when the server has gone" |
 nobody_listens() { [ -z "$(listening "$offered")" ]; }
 wait_until 20 nobody_listens && echo "ok: nothing listens there any more" || bad "it still listens"
 same "the port that is taken is still the other's" "inside $holder" "$(up 127.0.0.1 "$taken")"
-timeout 30 sh -c "echo x >'$project/go'"
+timeout 30 sh -c "echo x >'$project/end'"
 wait $session
 same "the session ended well" 0 $?
 log=$("$zwatch" log last --json)
