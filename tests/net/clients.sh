@@ -91,7 +91,7 @@ python urllib|1|python3|python3 -c "import urllib.request as u; print(u.urlopen(
 python requests|1|py:requests|python3 -c "import requests; print(requests.get('http://H:P/', timeout=8).text)"
 python httpx|1|py:httpx|python3 -c "import httpx; print(httpx.get('http://H:P/', timeout=8).text)"
 musl static|1|./musl|./musl H P
-java|2|javac|java -Xshare:auto -XX:TieredStopAtLevel=1 One.java H P
+java|4|javac|java -Xshare:auto -XX:TieredStopAtLevel=1 One.java H P
 psql|1|psql|PGSSLMODE=disable PGGSSENCMODE=disable PGCONNECT_TIMEOUT=8 psql "postgresql://x@H:P/x" -c 'select 1'
 grpc|3|py:grpc|python3 grpc_one.py H:P
 apt|60|apt-get|mkdir -p apt/lists/partial apt/cache/archives/partial; sed s/HOST/H:P/ apt.list >apt/l; touch apt/status; apt-get -q -o Dir::Etc::SourceList=$PWD/apt/l -o Dir::Etc::SourceParts=/dev/null -o Dir::State=$PWD/apt -o Dir::State::status=$PWD/apt/status -o Dir::Cache=$PWD/apt/cache -o Acquire::Retries=0 -o APT::Sandbox::User= update

@@ -35,6 +35,7 @@ static int teardown(void **state)
 	sup_rules_fini(s);
 	sup_allows_fini(s);
 	sup_saved_fini(s);
+	pol_free(s->inside); /* made by the first question for a site */
 	mdl_session_fini(&s->model);
 	zev_loop_free(s->loop);
 	free(s);
