@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
+#include "sandbox/bars.h"
 #include "sandbox/plan.h"
 #include "sandbox/survey.h"
 #include "src/base/io.h"
@@ -66,6 +67,10 @@ static void exec_bwrap(const int ready[2], const int go[2])
 				  .nsswitch = open("/dev/null", O_RDONLY),
 				  .empty = empty,
 				  .n_empty = n_empty};
+	/* What stands in the place of missing files has to be there; the sessions take it over, and away. */
+	struct sb_bars bars;
+	if (sb_bars_make(&layout, &bars) < 0)
+		_exit(1);
 	zw_buf_init(&args, 1 << 20);
 	sb_plan_args(&st.plan, &layout, &fds, &args);
 	int memfd = memfd_create("args", 0);
