@@ -432,7 +432,10 @@ static void draw_event_row(const struct draw_ctx *c, int row, const struct aud_e
 
 	draw_text(c, row, 2, UI_STYLE_TEXT, ui_fmt_clock(text, e->t_us));
 	draw_fit(c, row, 11, 6, ui_did_style(did), did <= ZW_DID_FAIL ? ui_did_shown(did) : "-");
-	draw_fit(c, row, 18, kind_w - 1, UI_STYLE_TEXT, shown(text, sizeof(text), e->kind));
+	shown(text, 32, e->kind);
+	if (e->is_new)
+		zw_strlcpy(text + strlen(text), " *", 4);
+	draw_fit(c, row, 18, kind_w - 1, UI_STYLE_TEXT, text);
 	target_text(text, sizeof(text), e);
 	draw_fit_end(c, row, what, right - what - 1, UI_STYLE_TEXT, text);
 	if (has_proc)
@@ -621,10 +624,15 @@ static void draw_filter(struct view_history *v, const struct draw_ctx *c)
 	int said = draw_width(v->said), room = c->cols - 3 - said;
 	int at = 1;
 
+	draw_clear_row(c, 1, UI_STYLE_TEXT);
 	snprintf(text, sizeof(text), "/ %s", v->typed);
 	at += draw_fit_end(c, 1, 1, room > 10 ? room : c->cols - 2, UI_STYLE_STRONG, text);
-	if (room > 10)
+	if (room > 10) {
 		draw_text(c, 1, c->cols - 1 - said, UI_STYLE_QUIET, v->said);
+	} else if (said > 0) { /* narrow: what is wrong with it counts more than heads of columns */
+		draw_clear_row(c, 2, UI_STYLE_TEXT);
+		draw_fit(c, 2, 1, c->cols - 2, UI_STYLE_WARN, v->said);
+	}
 	if (v->is_typing) {
 		v->view.core->is_cursor_visible = true;
 		ui_core_cursor(v->view.core, c, 1, at < c->cols ? at : c->cols - 1);
@@ -787,18 +795,16 @@ static void history_draw(struct view *view, const struct draw_ctx *c)
 		draw_fit(c, 2, 1, c->cols - 2, UI_STYLE_WARN, text);
 		return;
 	}
-	if (v->is_typing || v->filter != NULL) {
-		draw_filter(v, c);
-	} else {
-		sums_text(v, text, sizeof(text));
-		draw_fit(c, 1, 1, c->cols - 2, UI_STYLE_TEXT, text);
-	}
+	sums_text(v, text, sizeof(text));
+	draw_fit(c, 1, 1, c->cols - 2, UI_STYLE_TEXT, text);
 	if (v->level == SESSIONS)
 		draw_sessions(v, &in);
 	else if (v->level == EVENTS)
 		draw_events(v, &in);
 	else
 		draw_one_event(v, &in);
+	if (v->is_typing || v->filter != NULL)
+		draw_filter(v, c); /* last: its cursor is the one that counts */
 }
 
 static void open_selected(struct view_history *v)

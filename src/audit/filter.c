@@ -314,10 +314,10 @@ static char *value_take(struct parser *p)
 		out[n++] = t[p->at++];
 	}
 	out[n] = '\0';
-	if (t[p->at] == '"')
-		p->at++;
-	else
+	if (t[p->at] != '"')
 		wrong(p, from, "the quotation mark is not closed");
+	else if (t[++p->at] != '\0' && strchr(" \t\n()", t[p->at]) == NULL)
+		wrong(p, p->at, "a blank is missing behind the quotation mark");
 	return out;
 }
 

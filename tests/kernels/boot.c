@@ -48,7 +48,7 @@ static void modules_load(void)
 
 static void root_make(void)
 {
-	static const char *const dirs[] = {"/outside", "/stage", "/memory", "/root"};
+	static const char *const dirs[] = {"/outside", "/stage", "/memory", "/newroot"};
 	static const char share[] = "trans=virtio,version=9p2000.L,cache=loose,msize=512000";
 
 	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
@@ -58,12 +58,13 @@ static void root_make(void)
 	must(mount("memory", "/memory", "tmpfs", 0, "mode=755"), "tmpfs");
 	mkdir("/memory/upper", 0755);
 	mkdir("/memory/work", 0755);
-	must(mount("root", "/root", "overlay", 0,
+	must(mount("root", "/newroot", "overlay", 0,
 		   "lowerdir=/outside,upperdir=/memory/upper,workdir=/memory/work"),
 	     "overlay");
-	mkdir("/root/stage", 0755);
-	must(mount("/stage", "/root/stage", NULL, MS_MOVE, NULL), "moving the folder of the test");
-	must(chdir("/root"), "chdir");
+	mkdir("/newroot/stage", 0755);
+	must(mount("/stage", "/newroot/stage", NULL, MS_MOVE, NULL),
+	     "moving the folder of the test");
+	must(chdir("/newroot"), "chdir");
 	/* bwrap cannot pivot away from an initramfs, so the root becomes a mount of its own. */
 	must(mount(".", "/", NULL, MS_MOVE, NULL), "moving the root");
 	must(chroot("."), "chroot");

@@ -183,6 +183,7 @@ static void test_errors__say_where(void **state)
 		{"did:deny)", "not opened", 8},
 		{"did:", "a value is missing", 4},
 		{"\"abc", "quotation mark", 0},
+		{"path=\"/x\"y", "a blank is missing", 9},
 		{"port:x", "is not a number", 5},
 		{"up>5x", "is not a size", 3},
 		{"took<x", "length of time", 5},

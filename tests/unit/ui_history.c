@@ -192,6 +192,16 @@ static void test_filter__typed_in_the_screen(void **state)
 	assert_true(ui_fake_shows(&f, "Nothing matches the filter."));
 }
 
+/* Where there is no room beside it, what is wrong is said below it. */
+static void test_filter__narrow(void **state)
+{
+	(void)state;
+	record(5, "a.example");
+	open_history(12, 40);
+	ui_fake_type(&f, "/did:deny hosts:aaaaaaaa");
+	assert_true(ui_fake_shows(&f, "no field 'hosts'"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -203,6 +213,7 @@ int main(void)
 		T(test_sizes__every_level),
 		T(test_session__esc_leaves_where_it_began),
 		T(test_filter__typed_in_the_screen),
+		T(test_filter__narrow),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
