@@ -197,6 +197,26 @@ static void test_rewritten_chain__fails_against_the_head(void **state)
 	assert_int_equal(verify(*state, 1, head, &v).n, 0);
 }
 
+/* The formula of data/schema/002.sql, worked out by another program: writer and verifier share the
+ * code, and would agree on a wrong one. */
+static void test_link__known_answers(void **state)
+{
+	uint8_t row[AUD_HASH_B], first[AUD_HASH_B], second[AUD_HASH_B];
+	char text[2 * AUD_HASH_B + 1];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(row); i++)
+		row[i] = (uint8_t)i;
+	aud_seal_link(NULL, 7, 0, AUD_SEAL_BEGUN, row, first);
+	aud_hash_text(first, text);
+	assert_string_equal(text, "dc7be32ea3039a1edd419804953f0d07"
+				  "854b13e23c1f40f12ac22c429d7ac4ed");
+	aud_seal_link(first, 7, 1, (INT64_C(7) << 32) + 1, row, second);
+	aud_hash_text(second, text);
+	assert_string_equal(text, "39d2426edf31d403de62429ba29fc04e"
+				  "0ba30ed5d9da6a44618dd669c8a639e9");
+}
+
 static void test_removed_on_purpose__still_fits(void **state)
 {
 	struct place *p = *state;
@@ -346,6 +366,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_every_change__is_found, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_rewritten_chain__fails_against_the_head, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(test_link__known_answers, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_removed_on_purpose__still_fits, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_removed_session__leaves_nothing_in_the_file,
