@@ -20,6 +20,7 @@
 
 #include "src/base/mem.h"
 #include "src/base/str.h"
+#include "src/config/agents.h"
 #include "src/config/catalogue.h"
 #include "src/policy/policy.h"
 
@@ -434,7 +435,10 @@ static void words(void)
 {
 	for (size_t i = 0; i < ZW_N_ELEMENTS(commands); i++)
 		printf("%s ", commands[i].word);
-	printf("claude codex gemini opencode aider goose");
+	const char *const *agents = cfg_agent_names();
+
+	for (size_t i = 0; agents[i] != NULL; i++)
+		printf("%s%s", i > 0 ? " " : "", agents[i]);
 }
 
 static void long_options(void)

@@ -11,7 +11,8 @@
 #include "src/main/cmd.h"
 #include "src/super/helper.h"
 
-#define ARGS_MAX 260
+#define ARGS_MAX   260
+#define FIXED_ARGS 4
 
 /* Arguments for zwatch-audit; numbers live in `text`. */
 struct args {
@@ -24,7 +25,8 @@ struct args {
 static void add(struct args *a, const char *word)
 {
 	if (a->n < ARGS_MAX)
-		a->argv[a->n++] = (char *)(uintptr_t)word;
+		a->argv[a->n] = (char *)(uintptr_t)word;
+	a->n++; /* more than there is room for: run() refuses */
 }
 
 static void add_number(struct args *a, int64_t n)
@@ -42,6 +44,11 @@ static int run(struct start *st, struct args *a, const char *word, int n, char *
 	zw_autofree char *store = cmd_store_path(st);
 	struct args full = {.n = 0};
 
+	if (a->n > ARGS_MAX || n > ARGS_MAX - FIXED_ARGS - a->n) {
+		dprintf(2, "zwatch: too many at once: at most %d; nothing was done\n",
+			ARGS_MAX - FIXED_ARGS - 1);
+		return ZW_EXIT_USAGE;
+	}
 	add(&full, "zwatch-audit");
 	add(&full, "db");
 	add(&full, store);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * `zwatch help TOPIC`: the text of the man pages, which is built in. */
-#include <errno.h>
-#include <sys/wait.h>
+#include <signal.h>
 
 #include "data_doc.h"
 #include "src/base/err.h"
@@ -30,10 +29,11 @@ static bool page(const unsigned char *text, size_t len)
 
 	if (!isatty(STDOUT_FILENO))
 		return false;
+	signal(SIGPIPE, SIG_IGN); /* a pager that is left early is no failure */
 	out = popen(pager != NULL && *pager != '\0' ? pager : "less -R", "we");
 	if (out == NULL)
 		return false;
-	fwrite(text, 1, len, out); /* a pager that is left early is no failure */
+	fwrite(text, 1, len, out);
 	return pclose(out) == 0;
 }
 

@@ -79,12 +79,14 @@ static int filter_read(const struct cli *cli, int first, struct aud_filter **ret
 	struct zw_buf text;
 
 	zw_buf_init(&text, AUD_FILTER_LEN_MAX + 2);
-	for (int i = first; i < cli->n_rest; i++)
-		zw_buf_addf(&text, "%s%s", i > first ? " " : "", cli->rest[i]);
-	zw_buf_add(&text, "", 1);
+	int r = 0;
+	for (int i = first; i < cli->n_rest && r == 0; i++)
+		r = zw_buf_addf(&text, "%s%s", i > first ? " " : "", cli->rest[i]);
+	if (r == 0)
+		r = zw_buf_add(&text, "", 1);
 	const char *filter = (const char *)zw_buf_head(&text);
-	int r = text.len > AUD_FILTER_LEN_MAX ? ZW_E_TOOBIG
-					      : aud_filter_parse(filter, zw_now_us(), ret, &error);
+	if (r == 0)
+		r = aud_filter_parse(filter, zw_now_us(), ret, &error);
 	if (r == ZW_E_TOOBIG)
 		dprintf(2, "zwatch: the filter is longer than %d bytes\n", AUD_FILTER_LEN_MAX);
 	else if (r < 0)

@@ -126,6 +126,9 @@ same "stats as JSON" 2 "$("$zwatch" stats host:denied.example --json | python3 -
 err=$("$zwatch" log hosts:x 2>&1)
 same "bad filter" 2 $?
 has "bad filter: named" "did you mean host" "$err"
+err=$("$zwatch" log $(seq -s" " -f "word%g" 1 300) 2>&1)
+same "a filter that is too long is not cut" 2 $?
+has "too long: named" "longer than" "$err"
 has "history by filter" ' sh ' "$("$zwatch" history host:denied.example)"
 same "history by filter: only those" 2 "$("$zwatch" history host:denied.example | sed 1d | wc -l)"
 exit 0

@@ -49,6 +49,9 @@ same "the rest still fits" 0 $?
 has "and the removal is known" "1 removed on purpose" "$out"
 "$zwatch" history rm 99 --yes >/dev/null 2>&1
 same "a session that is not there" 1 $?
+err=$("$zwatch" history rm --yes $(seq 1000 1300) 2>&1)
+same "more than can be passed on at once" 2 $?
+has "which is said" "too many at once" "$err"
 "$zwatch" history rm x >/dev/null 2>&1
 same "not a number" 2 $?
 
