@@ -1,5 +1,4 @@
 # tests of audit
-zw_unit(audit_mask SOURCES unit/audit_mask.c DEPS zw_audit_store)
 zw_unit(audit_store SOURCES unit/audit_store.c DEPS zw_audit_store)
 zw_unit(audit_verify SOURCES unit/audit_verify.c DEPS zw_audit_store)
 zw_unit(audit_filter SOURCES unit/audit_filter.c DEPS zw_audit_store zw_audit_query)
@@ -10,7 +9,7 @@ zw_unit(audit_program SOURCES unit/audit_program.c DEPS zw_audit_store zw_ipc)
 target_compile_definitions(unit_audit_program PRIVATE ZW_AUDIT_PATH="$<TARGET_FILE:zwatch-audit>")
 add_dependencies(unit_audit_program zwatch-audit)
 
-zw_fuzz(mask SOURCES fuzz/fuzz_mask.c DEPS zw_audit_store)
+zw_fuzz(mask SOURCES fuzz/fuzz_mask.c DEPS zw_base)
 zw_fuzz(filter SOURCES fuzz/fuzz_filter.c DEPS zw_audit_query zw_audit_store)
 zw_fuzz(store SOURCES fuzz/fuzz_store.c DEPS zw_audit_query zw_audit_store)
 zw_fuzz(json SOURCES fuzz/fuzz_json.c DEPS zw_audit_query)

@@ -349,6 +349,8 @@ int aud_json_session(struct zw_buf *out, const struct aud_session *s)
 	known_time(&j, "ended", s->ended_us);
 	known_str(&j, "agent", s->agent);
 	known_str(&j, "name", s->name);
+	known_str(&j, "tags", s->tags);
+	known_str(&j, "note", s->note);
 	json_argv(&j, s->argv);
 	known_str(&j, "cwd", s->cwd);
 	known_str(&j, "project", s->project);

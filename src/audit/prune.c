@@ -191,6 +191,8 @@ static int bury(sqlite3 *db, int64_t session, const char *why)
 	if (r >= 0)
 		r = QUERY(db, NULL, "DELETE FROM tags WHERE session = ?1", session);
 	if (r >= 0)
+		r = QUERY(db, NULL, "DELETE FROM notes WHERE session = ?1", session);
+	if (r >= 0)
 		r = QUERY(db, NULL, "DELETE FROM tallies WHERE session = ?1", session);
 	if (r >= 0) /* the next time they are new again */
 		r = QUERY(db, NULL, "DELETE FROM seen WHERE event > ?1 AND event < ?2",

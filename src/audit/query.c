@@ -173,7 +173,12 @@ static int try_open(struct aud_query *q, const char *options)
 		sqlite3_progress_handler(q->db, q->on_progress != NULL ? PROGRESS_STEPS : 0,
 					 progress, q);
 		rc = query_number(q->db, "PRAGMA user_version", &version);
-		/* What schema 1 did not have reads as empty. */
+		/* What older schemas did not have reads as empty. */
+		if (rc == SQLITE_OK && version > 0 && version < 3)
+			rc = sqlite3_exec(
+				q->db,
+				"CREATE TEMP TABLE notes (session INTEGER PRIMARY KEY, note)", NULL,
+				NULL, NULL);
 		if (rc == SQLITE_OK && version == 1)
 			rc = sqlite3_exec(q->db,
 					  "CREATE TEMP TABLE seen (event INTEGER PRIMARY KEY);"
@@ -286,7 +291,9 @@ static int64_t col_int(sqlite3_stmt *st, int i)
 #define SESSION_COLUMNS                                                                       \
 	"id, started_us, ended_us, agent, name, argv, cwd, project, mode, version, how,"      \
 	" exit_status, level, is_private, n_events, n_allow, n_deny, n_auto, n_miss, n_gone," \
-	" n_fail, n_ask, n_new, up_b, down_b, last_us"
+	" n_fail, n_ask, n_new, up_b, down_b, last_us,"                                       \
+	" (SELECT group_concat(tag, ' ') FROM tags WHERE tags.session = sessions.id),"        \
+	" (SELECT note FROM notes WHERE notes.session = sessions.id)"
 
 static void session_fill(struct aud_session *s, struct aud_arena *a, sqlite3_stmt *st)
 {
@@ -317,6 +324,8 @@ static void session_fill(struct aud_session *s, struct aud_arena *a, sqlite3_stm
 		.up_b = sqlite3_column_int64(st, 23),
 		.down_b = sqlite3_column_int64(st, 24),
 		.last_us = col_int(st, 25),
+		.tags = col_span(a, st, 26),
+		.note = col_span(a, st, 27),
 	};
 }
 

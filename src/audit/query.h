@@ -32,6 +32,7 @@ struct aud_session {
 	int64_t id;
 	int64_t started_us, ended_us; /* UTC; ended_us AUD_UNKNOWN while it runs */
 	struct zw_span agent, name;   /* "claude"; the user's own name for it */
+	struct zw_span tags, note;    /* the user's own; blanks between tags */
 	struct zw_span argv;	      /* masked, NUL between arguments */
 	struct zw_span cwd, project;
 	struct zw_span mode;	/* "guard" */

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "src/base/err.h"
+#include "src/base/mask.h"
 #include "src/base/mem.h"
 #include "src/base/str.h"
 #include "src/config/agents.h"
@@ -40,7 +41,8 @@ enum key_type {
 	TYPE_QUOTAS,
 	TYPE_PATHS,
 	TYPE_KEYS,
-	TYPE_TEXTS,
+	TYPE_FLAGS,
+	TYPE_PATTERNS,
 	TYPE_AGENTS,
 };
 
@@ -515,9 +517,43 @@ static void take_text(struct rd *r, const char *s)
 	cfg_items_add(member(r), s, origin);
 }
 
-static void read_texts(struct rd *r, const struct cfg_json *v)
+/* A rule of the mask, which has room for so many of both kinds together. */
+static void take_rule(struct rd *r, const char *s, int checked, const char *why)
 {
-	each_text(r, v, "a list of texts in quotes", take_text);
+	zw_autofree char *origin = cfg_where_origin(&r->w);
+
+	if (checked < 0)
+		FAIL(r, "`%s` cannot be masked by: %s.", s, why);
+	else if (((struct cfg_items *)member(r))->n >= ZW_MASK_RULES_MAX / 2)
+		FAIL(r, "`%s` is one too many: at most %d.", s, ZW_MASK_RULES_MAX / 2);
+	else
+		cfg_items_add(member(r), s, origin);
+}
+
+static void take_flag(struct rd *r, const char *s)
+{
+	const char *why = "";
+	int checked = zw_mask_check_flag(s, &why);
+
+	take_rule(r, s, checked, why);
+}
+
+static void read_flags(struct rd *r, const struct cfg_json *v)
+{
+	each_text(r, v, "a list of flags [\"--license\"]", take_flag);
+}
+
+static void take_pattern(struct rd *r, const char *s)
+{
+	const char *why = "";
+	int checked = zw_mask_check_pattern(s, &why);
+
+	take_rule(r, s, checked, why);
+}
+
+static void read_patterns(struct rd *r, const struct cfg_json *v)
+{
+	each_text(r, v, "a list of regular expressions in quotes", take_pattern);
 }
 
 /* -- sections with free names ------------------------------------------------------------------- */
@@ -714,7 +750,8 @@ static const struct {
 	[TYPE_QUOTAS] = {read_quotas, false, false},
 	[TYPE_PATHS] = {read_paths, false, true},
 	[TYPE_KEYS] = {read_keys, false, false},
-	[TYPE_TEXTS] = {read_texts, false, true},
+	[TYPE_FLAGS] = {read_flags, false, true},
+	[TYPE_PATTERNS] = {read_patterns, false, true},
 	[TYPE_AGENTS] = {read_agents, false, false},
 };
 

@@ -13,6 +13,7 @@
 #include "src/base/str.h"
 #include "src/config/danger.h"
 #include "src/config/saved_file.h"
+#include "src/main/about.h"
 #include "src/main/cmd.h"
 #include "src/main/dash.h"
 #include "src/main/way_out.h"
@@ -474,7 +475,7 @@ static int face_prepare(struct dash *d)
 }
 
 static int session_run(struct start *st, const struct cli *cli, enum face face, bool is_dangerous,
-		       const char *name, int log_fd)
+		       const char *name, const struct about *about, int log_fd)
 {
 	zw_autofree char *upstreams = upstreams_of(st->cfg);
 	zw_autofree char *private_names = lines_of(&st->cfg->allow_private);
@@ -517,6 +518,10 @@ static int session_run(struct start *st, const struct cli *cli, enum face face, 
 		.control_dir = control,
 		.saved = &saved,
 		.is_private = cli_has(cli, CLI_OPT_PRIVATE),
+		.name = about->name,
+		.tags = about->tags,
+		.note = about->note,
+		.redact = about->redact,
 		.is_dangerous = is_dangerous,
 		.can_ask = can_ask(cli, face),
 		.log_fd = log_fd,
@@ -607,6 +612,10 @@ int cmd_session(struct start *st, const struct cli *cli)
 		status = danger_check(st, cli, &is_dangerous);
 	if (status != 0)
 		return status;
+	static struct about about;
+	status = about_read(cli, st->cfg, &about);
+	if (status != 0)
+		return status;
 	zw_autoclose int log_fd = log_open(st, cli_has(cli, CLI_OPT_VERBOSE));
 	if (start_agent(st, cli, is_run ? "" : cli->word, cli->rest, face != FACE_NONE) < 0) {
 		dprintf(2, "zwatch: the preset of '%s' is not known\n", cli->word);
@@ -617,5 +626,5 @@ int cmd_session(struct start *st, const struct cli *cli)
 		return status;
 	agent_sites(st);
 	const char *name = strcmp(cli->word, "run") == 0 ? zw_basename(cli->rest[0]) : cli->word;
-	return session_run(st, cli, face, is_dangerous, name, log_fd);
+	return session_run(st, cli, face, is_dangerous, name, &about, log_fd);
 }

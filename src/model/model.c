@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/model/model.h"
 
+#include "src/base/mask.h"
 #include "src/base/mem.h"
 #include "src/base/vis.h"
 
@@ -123,15 +124,17 @@ void mdl_set_path(const struct mdl_session *s, char **field, struct zw_span path
 	mdl_set(field, path, PATH_SHOWN_MAX);
 }
 
-/* Arguments with blanks between; one that is empty or holds blanks stands in quotes. */
+/* Arguments with blanks between, secrets masked; one that is empty or holds blanks stands in quotes. */
 static char *command_text(struct zw_span argv)
 {
-	size_t cap = argv.len * 5 + 16, used = 0;
+	char masked[ZW_MASK_MAX + 1];
+	size_t n = zw_mask(masked, sizeof(masked), argv.p != NULL ? argv.p : "", argv.len);
+	size_t cap = n * 5 + 16, used = 0;
 	zw_autofree char *all = zw_xmalloc(cap);
 
-	for (size_t i = 0; i < argv.len;) {
-		size_t len = strnlen(argv.p + i, argv.len - i);
-		zw_autofree char *arg = zw_vis_dup(argv.p + i, len, len * 4);
+	for (size_t i = 0; i < n;) {
+		size_t len = strnlen(masked + i, n - i);
+		zw_autofree char *arg = zw_vis_dup(masked + i, len, len * 4);
 		const char *quote = len == 0 || strpbrk(arg, " '\"") != NULL ? "'" : "";
 
 		used += (size_t)snprintf(all + used, cap - used, "%s%s%s%s", used > 0 ? " " : "",

@@ -285,7 +285,8 @@ static int audit_start(struct sup *s)
 		.mode = (uint8_t)c->mode, .level = (uint8_t)s->sandbox.level,
 		.version = zw_span(ZW_VERSION), .uid = (uint32_t)c->plan->uid,
 		.keep_ms = c->keep_ms, .max_b = c->max_b, .command_lines = c->command_lines,
-		.is_durable = c->is_durable);
+		.is_durable = c->is_durable, .name = c->name, .tags = c->tags, .note = c->note,
+		.redact = c->redact);
 	return 0;
 }
 

@@ -75,7 +75,9 @@ struct sup_config {
 	struct cfg_saved
 		*saved; /* what it held at the start; sup_run() takes it over. NULL = nothing */
 	bool is_private, is_dangerous, can_ask;
-	int log_fd; /* -1 = none */
+	struct zw_span name, tags, note; /* the user's words for the record; tags: NUL between */
+	struct zw_span redact;		 /* as zw_mask_rules() takes them */
+	int log_fd;			 /* -1 = none */
 	uint32_t scrollback_n;
 	bool has_kitty;	    /* the terminal is known to speak the kitty keyboard protocol */
 	bool has_clipboard; /* the agent may set the user's clipboard */

@@ -347,7 +347,8 @@ static void test_older_store__is_migrated_after_a_copy(void **state)
 	struct aud_verify v;
 
 	make_session(p, NULL);
-	forge(p, "DROP TABLE links; DROP TABLE tombstones; DROP TABLE tags; DROP TABLE seen; DROP "
+	forge(p, "DROP TABLE links; DROP TABLE tombstones; DROP TABLE tags; DROP TABLE notes; DROP "
+		 "TABLE seen; DROP "
 		 "INDEX socket_events_notable; DROP INDEX connections_notable; PRAGMA user_version "
 		 "= 1;"
 		 "UPDATE meta SET value = '1' WHERE name = 'schema'");

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/test.h"
 
-#include "src/audit/mask.h"
+#include "src/base/err.h"
+#include "src/base/mask.h"
 #include "src/base/mem.h"
 
 /* Masks a command line written with '|' between its arguments, and compares. */
 static void check(const char *args, const char *want)
 {
-	char in[AUD_MASK_MAX], out[AUD_MASK_MAX];
+	char in[ZW_MASK_MAX], out[ZW_MASK_MAX];
 	size_t len = strlen(args);
 
 	assert_true(len < sizeof(in));
 	for (size_t i = 0; i < len; i++)
 		in[i] = args[i] == '|' ? '\0' : args[i];
-	size_t n = aud_mask(out, sizeof(out), in, len);
+	size_t n = zw_mask(out, sizeof(out), in, len);
 	for (size_t i = 0; i < n; i++)
 		if (out[i] == '\0')
 			out[i] = '|';
@@ -128,7 +129,7 @@ static void check_random(const char *alphabet, size_t len)
 			x = x * 1664525u + 1013904223u;
 			in[k] = alphabet[(x >> 8) % n];
 		}
-		aud_mask(out, sizeof(out), in, len);
+		zw_mask(out, sizeof(out), in, len);
 		n_left += strcmp(out, "***") != 0;
 	}
 	assert_in_range(n_left, 0, 2);
@@ -145,17 +146,17 @@ static void test_z109_random_strings__are_hidden(void **state)
 
 static void test_output__bounded_and_terminated(void **state)
 {
-	char in[AUD_MASK_MAX + 100], out[AUD_MASK_MAX + 1];
+	char in[ZW_MASK_MAX + 100], out[ZW_MASK_MAX + 1];
 
 	(void)state;
 	memset(in, 'a', sizeof(in));
-	assert_int_equal(aud_mask(out, sizeof(out), in, sizeof(in)), AUD_MASK_MAX);
-	assert_int_equal(aud_mask(out, 4, "--token x", 9), 3);
+	assert_int_equal(zw_mask(out, sizeof(out), in, sizeof(in)), ZW_MASK_MAX);
+	assert_int_equal(zw_mask(out, 4, "--token x", 9), 3);
 	assert_string_equal(out, "--t");
-	assert_int_equal(aud_mask(out, 1, "abc", 3), 0);
+	assert_int_equal(zw_mask(out, 1, "abc", 3), 0);
 	assert_string_equal(out, "");
 	/* A cut never leaves part of a secret. */
-	assert_int_equal(aud_mask(out, 10, "--token hunter2", 15), 9);
+	assert_int_equal(zw_mask(out, 10, "--token hunter2", 15), 9);
 	assert_string_equal(out, "--token *");
 }
 
@@ -165,9 +166,35 @@ static void test_twice__changes_nothing_more(void **state)
 	static const char in[] = "curl\0-u\0a:b\0https://x:y@h/?q=1\0--token=abc";
 
 	(void)state;
-	size_t n = aud_mask(once, sizeof(once), in, sizeof(in) - 1);
-	assert_int_equal(aud_mask(twice, sizeof(twice), once, n), n);
+	size_t n = zw_mask(once, sizeof(once), in, sizeof(in) - 1);
+	assert_int_equal(zw_mask(twice, sizeof(twice), once, n), n);
 	assert_memory_equal(once, twice, n);
+}
+
+static void check_rule(const char *in, const char *wanted)
+{
+	char out[200];
+
+	zw_mask(out, sizeof(out), in, strlen(in));
+	assert_string_equal(out, wanted);
+}
+
+static void test_rules_of_the_settings__count_as_well(void **state)
+{
+	static const char rules[] = "f--licence\0pACME-[0-9]+\0p(\0pa*\0p(x)\\1";
+	const char *why = "";
+
+	(void)state;
+	check_rule("run --licence abc ACME-12", "run --licence abc ACME-12");
+	zw_mask_rules(rules, sizeof(rules) - 1);
+	check_rule("run --licence abc ACME-12.ACME-3 aaa xx", "run --licence *** ***.*** aaa xx");
+	check_rule("run --licence=abc --licences abc", "run --licence=*** --licences abc");
+	assert_int_equal(zw_mask_check_flag("--a b", &why), ZW_E_SYNTAX);
+	assert_int_equal(zw_mask_check_pattern("(", &why), ZW_E_SYNTAX);
+	assert_int_equal(zw_mask_check_pattern("(x)\\1", &why), ZW_E_SYNTAX);
+	assert_int_equal(zw_mask_check_pattern("", &why), ZW_E_SYNTAX);
+	zw_mask_rules("", 0);
+	check_rule("run --licence abc ACME-12", "run --licence abc ACME-12");
 }
 
 int main(void)
@@ -182,6 +209,7 @@ int main(void)
 		cmocka_unit_test(test_ordinary_lines__stay_as_they_are),
 		cmocka_unit_test(test_z109_random_strings__are_hidden),
 		cmocka_unit_test(test_output__bounded_and_terminated),
+		cmocka_unit_test(test_rules_of_the_settings__count_as_well),
 		cmocka_unit_test(test_twice__changes_nothing_more),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "src/audit/mask.h"
+#include "src/base/mask.h"
 
+#include <regex.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <strings.h>
 
+#include "src/base/err.h"
 #include "src/base/mem.h"
 
 /* Names longer than this are no names. */
@@ -21,7 +23,7 @@
 struct text {
 	const char *p;
 	size_t len;
-	bool hide[AUD_MASK_MAX];
+	bool hide[ZW_MASK_MAX];
 };
 
 static bool is_lower(char c)
@@ -143,7 +145,7 @@ static bool in_list(const char *word, const char *const *list)
 #undef SECRET_WORD
 #define SECRET_WORD(w) w,
 static const char *const secret_words[] = {
-#include "src/audit/secret.def"
+#include "src/base/secret.def"
 	NULL};
 #undef SECRET_WORD
 #define SECRET_WORD(w)
@@ -151,7 +153,7 @@ static const char *const secret_words[] = {
 #undef KEY_WORD
 #define KEY_WORD(w) w,
 static const char *const key_words[] = {
-#include "src/audit/secret.def"
+#include "src/base/secret.def"
 	NULL};
 #undef KEY_WORD
 #define KEY_WORD(w)
@@ -159,7 +161,7 @@ static const char *const key_words[] = {
 #undef HARMLESS_TAIL
 #define HARMLESS_TAIL(w) w,
 static const char *const harmless_tails[] = {
-#include "src/audit/secret.def"
+#include "src/base/secret.def"
 	NULL};
 #undef HARMLESS_TAIL
 #define HARMLESS_TAIL(w)
@@ -170,7 +172,7 @@ static const struct {
 	const char *word;
 	size_t min;
 } schemes[] = {
-#include "src/audit/secret.def"
+#include "src/base/secret.def"
 };
 #undef SCHEME
 #define SCHEME(w, min)
@@ -178,7 +180,7 @@ static const struct {
 #undef TOKEN_PREFIX
 #define TOKEN_PREFIX(w) w,
 static const char *const token_prefixes[] = {
-#include "src/audit/secret.def"
+#include "src/base/secret.def"
 };
 #undef TOKEN_PREFIX
 #define TOKEN_PREFIX(w)
@@ -189,7 +191,7 @@ static const struct {
 	const char *program, *flag;
 	size_t program_len;
 } program_flags[] = {
-#include "src/audit/secret.def"
+#include "src/base/secret.def"
 };
 
 /* Splits a name into its words, in lower case; digits at a word's end do not count. */
@@ -605,6 +607,134 @@ static void mark_program_flags(struct text *t)
 	}
 }
 
+/* -- rules of the settings --------------------------------------------------------------------- */
+
+struct rule {
+	char *flag; /* owned; NULL = a pattern */
+	regex_t re;
+};
+
+/* Of the process: set once from its settings, before anything is masked. */
+static struct rule rules[ZW_MASK_RULES_MAX];
+static size_t n_rules;
+
+static int check_length(const char *rule, const char **ret_why)
+{
+	if (*rule != '\0' && strlen(rule) <= ZW_MASK_RULE_MAX_B)
+		return 0;
+	*ret_why = *rule == '\0' ? "it is empty" : "it is too long";
+	return ZW_E_SYNTAX;
+}
+
+int zw_mask_check_flag(const char *rule, const char **ret_why)
+{
+	if (check_length(rule, ret_why) < 0)
+		return ZW_E_SYNTAX;
+	*ret_why = "a flag begins with - and holds no blank and no =";
+	return rule[0] == '-' && strpbrk(rule, " \t\n=") == NULL ? 0 : ZW_E_SYNTAX;
+}
+
+/* Back references make matching slow without bound on text that is made for it; what matches nothing
+ * would hide nothing but mark everything. */
+static bool is_bounded(const char *p)
+{
+	for (; *p != '\0'; p++)
+		if (*p == '\\' && *++p >= '1' && *p <= '9')
+			return false;
+		else if (*p == '\0')
+			return false;
+	return true;
+}
+
+int zw_mask_check_pattern(const char *rule, const char **ret_why)
+{
+	regex_t re;
+
+	if (check_length(rule, ret_why) < 0)
+		return ZW_E_SYNTAX;
+	*ret_why = "back references are not taken";
+	if (!is_bounded(rule))
+		return ZW_E_SYNTAX;
+	*ret_why = "it is no extended regular expression";
+	if (regcomp(&re, rule, REG_EXTENDED) != 0)
+		return ZW_E_SYNTAX;
+	bool is_any = regexec(&re, "", 0, NULL, 0) == 0;
+	regfree(&re);
+	*ret_why = "it matches where nothing is";
+	return is_any ? ZW_E_SYNTAX : 0;
+}
+
+static void rules_clear(void)
+{
+	while (n_rules > 0) {
+		struct rule *r = &rules[--n_rules];
+
+		if (r->flag == NULL)
+			regfree(&r->re);
+		free(r->flag);
+		*r = (struct rule){0};
+	}
+}
+
+void zw_mask_rules(const char *text, size_t len)
+{
+	const char *why;
+
+	rules_clear();
+	for (size_t at = 0; at < len && n_rules < ZW_MASK_RULES_MAX;) {
+		zw_autofree char *one = zw_xmemdup0(text + at, strnlen(text + at, len - at));
+		struct rule *r = &rules[n_rules];
+
+		at += strlen(one) + 1;
+		if (one[0] == 'f' && zw_mask_check_flag(one + 1, &why) == 0) {
+			r->flag = zw_xstrdup(one + 1);
+			n_rules++;
+		} else if (one[0] == 'p' && zw_mask_check_pattern(one + 1, &why) == 0 &&
+			   regcomp(&r->re, one + 1, REG_EXTENDED) == 0) {
+			n_rules++;
+		}
+	}
+}
+
+static void mark_own_flags(struct text *t, const char *flag)
+{
+	for (size_t i = 0; i < t->len; i++) {
+		size_t end = at_word(t, i) ? word_end(t, i) : i;
+
+		if (end > i)
+			mark_flag(t, i, end, flag);
+	}
+}
+
+/* All matches in @line, which is the text with blanks between its arguments. */
+static void mark_matches(struct text *t, const char *line, const regex_t *re)
+{
+	regmatch_t m;
+
+	for (size_t at = 0;
+	     at < t->len && regexec(re, line + at, 1, &m, at > 0 ? REG_NOTBOL : 0) == 0;) {
+		mark(t, at + (size_t)m.rm_so, at + (size_t)m.rm_eo);
+		at += m.rm_eo > m.rm_so ? (size_t)m.rm_eo : (size_t)m.rm_eo + 1;
+	}
+}
+
+static void mark_own(struct text *t)
+{
+	char line[ZW_MASK_MAX + 1];
+
+	if (n_rules == 0)
+		return;
+	for (size_t i = 0; i < t->len; i++)
+		line[i] = t->p[i] != '\0' ? t->p[i] : ' ';
+	line[t->len] = '\0';
+	for (size_t i = 0; i < n_rules; i++) {
+		if (rules[i].flag != NULL)
+			mark_own_flags(t, rules[i].flag);
+		else
+			mark_matches(t, line, &rules[i].re);
+	}
+}
+
 static size_t write_out(const struct text *t, char *dst, size_t size)
 {
 	static const char stars[] = "***";
@@ -624,9 +754,9 @@ static size_t write_out(const struct text *t, char *dst, size_t size)
 	return used;
 }
 
-size_t aud_mask(char *dst, size_t size, const char *src, size_t len)
+size_t zw_mask(char *dst, size_t size, const char *src, size_t len)
 {
-	struct text t = {.p = src, .len = len < AUD_MASK_MAX ? len : AUD_MASK_MAX};
+	struct text t = {.p = src, .len = len < ZW_MASK_MAX ? len : ZW_MASK_MAX};
 
 	mark_names(&t);
 	mark_schemes(&t);
@@ -636,5 +766,6 @@ size_t aud_mask(char *dst, size_t size, const char *src, size_t len)
 	mark_pem(&t);
 	mark_program_flags(&t);
 	mark_random(&t);
+	mark_own(&t);
 	return write_out(&t, dst, size);
 }
