@@ -60,7 +60,7 @@ tt_start 120x40 "$zwatch" claude --permission-mode default
 wait_until 40 ready || tt_wait 'for shortcuts' 1
 say "RUN: curl -sS --unix-socket $W/docker.sock http://x/_ping"
 agree
-tt_wait 'CRITICAL' 20
+tt_wait 'CRITICAL' 60
 tt_prefix
 tt_keys a
 tt_wait 'If you allow it: the agent gets root'
@@ -72,7 +72,7 @@ tt_wait 'Failed to connect|Could.?n.t connect|Permission denied' 20
 
 say "RUN: curl -sS --unix-socket $W/docker.sock http://x/again"
 agree
-tt_wait 'CRITICAL' 20
+tt_wait 'CRITICAL' 60
 tt_prefix
 tt_keys a
 tt_wait 'If you allow it'
@@ -81,8 +81,8 @@ tt_keys y
 sleep 0.5
 tt_type docker
 tt_keys Enter
-tt_wait 'OK from outside' 20
-wait_until 20 left || bad "Claude Code did not end"
+tt_wait 'OK from outside' 60
+wait_until 60 left || bad "Claude Code did not end"
 log=$("$zwatch" log last --json)
 has "the API was reached" '"host": ?"127.0.0.1"' "$log"
 has "both answers are on record" '"class": ?"docker"' "$log"

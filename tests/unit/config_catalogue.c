@@ -311,29 +311,6 @@ static void test_parse__faults_are_named(void **state)
 	}
 }
 
-/* A session starts with it, so it has to be quick: the best of some runs, as other work is going on.
- * Sanitizers slow it down several times. */
-static void test_load__within_two_milliseconds(void **state)
-{
-	(void)state;
-	int64_t best = INT64_MAX;
-
-	for (int i = 0; i < 20; i++) {
-		int64_t start = zw_mono_us();
-		struct cfg_catalogue *cat = load(&places, NULL);
-		int64_t took = zw_mono_us() - start;
-
-		best = took < best ? took : best;
-		cfg_catalogue_free(cat);
-	}
-	print_message("loaded in %lld us\n", (long long)best);
-#ifdef ZW_SANITIZED
-	assert_true(best < 40000);
-#else
-	assert_true(best < 2000);
-#endif
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -346,7 +323,6 @@ int main(void)
 		cmocka_unit_test(test_environment__hostile_values_are_harmless),
 		cmocka_unit_test(test_places__odd_home_and_runtime),
 		cmocka_unit_test(test_parse__faults_are_named),
-		cmocka_unit_test(test_load__within_two_milliseconds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
