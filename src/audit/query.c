@@ -578,6 +578,16 @@ int aud_event_get(struct aud_query *q, int64_t session, int64_t no, struct aud_e
 
 #define SQL_MAX_B 32768
 
+int aud_query_statement(struct aud_query *q, const char *text, sqlite3_stmt **ret)
+{
+	int r = ready(q);
+
+	if (r < 0 || q->db == NULL)
+		return r;
+	r = prepare(q, text, ret, 0, 0, 0);
+	return r < 0 ? r : 1;
+}
+
 int aud_query_error(int rc)
 {
 	return error_of(rc);
@@ -656,12 +666,17 @@ static int events_by_id(struct aud_query *q, const int64_t *ids, size_t n,
 		rc = sqlite3_step(st);
 		if (rc == SQLITE_ROW)
 			event_fill(&page->rows[page->n_rows++], page->arena, st);
-		else
+		else if (rc != SQLITE_DONE)
 			r = error_of(rc);
 		sqlite3_reset(st);
 	}
 	sqlite3_finalize(st);
 	return r;
+}
+
+int aud_query_events(struct aud_query *q, const int64_t *ids, size_t n, struct aud_event_page *ret)
+{
+	return events_by_id(q, ids, n, ret);
 }
 
 int aud_find(struct aud_query *q, const struct aud_filter *f, int64_t session, enum aud_order order,

@@ -20,6 +20,12 @@ int aud_query_prepare(struct aud_query *q, const struct aud_filter *f, bool of_s
 		      const char *head, const char *tail, const int64_t numbers[4],
 		      sqlite3_stmt **ret);
 
+/** Prepares @sql as it stands. Returns 1 with a statement, 0: there is no store yet, or an error. */
+int aud_query_statement(struct aud_query *q, const char *sql, sqlite3_stmt **ret);
+
+/** The events with these ids, in this order; those that are gone meanwhile are left out. */
+int aud_query_events(struct aud_query *q, const int64_t *ids, size_t n, struct aud_event_page *ret);
+
 /** Our error for a code that a step of such a statement gave. */
 int aud_query_error(int rc);
 

@@ -38,64 +38,101 @@ const char *aud_seal_select(enum aud_table table)
 
 /* -- formulas ---------------------------------------------------------------------------------- */
 
-static void add_u64(struct sha256_ctx *h, uint64_t n)
+/* What is hashed is gathered first: many small pieces would each cost a call. */
+struct digest {
+	struct sha256_ctx h;
+	uint8_t buf[1024];
+	size_t n;
+};
+
+static void digest_init(struct digest *d)
+{
+	sha256_init(&d->h);
+	d->n = 0;
+}
+
+static void add_raw(struct digest *d, const void *p, size_t len)
+{
+	if (len > sizeof(d->buf) - d->n) {
+		sha256_update(&d->h, d->n, d->buf);
+		d->n = 0;
+	}
+	if (len > sizeof(d->buf)) {
+		sha256_update(&d->h, len, p);
+		return;
+	}
+	memcpy(d->buf + d->n, p, len);
+	d->n += len;
+}
+
+static void digest_end(struct digest *d, uint8_t ret[AUD_HASH_B])
+{
+	sha256_update(&d->h, d->n, d->buf);
+	sha256_digest(&d->h, AUD_HASH_B, ret);
+}
+
+static void add_u64(struct digest *d, uint64_t n)
 {
 	uint8_t b[8];
 
 	for (int i = 7; i >= 0; i--, n >>= 8)
 		b[i] = (uint8_t)n;
-	sha256_update(h, sizeof(b), b);
+	add_raw(d, b, sizeof(b));
 }
 
 /* Length first: where one value ends and the next begins is part of what is hashed. */
-static void add_bytes(struct sha256_ctx *h, const void *p, size_t len)
+static void add_bytes(struct digest *d, const void *p, size_t len)
 {
-	add_u64(h, len);
+	add_u64(d, len);
 	if (len > 0)
-		sha256_update(h, len, p);
+		add_raw(d, p, len);
 }
 
-static void add_value(struct sha256_ctx *h, sqlite3_stmt *st, int i)
+static void add_value(struct digest *d, sqlite3_stmt *st, int i)
 {
 	int type = sqlite3_column_type(st, i);
-	const char *name = sqlite3_column_name(st, i);
 
-	/* A program's number means nothing outside this file; its path, which is joined, does. */
-	if (type == SQLITE_NULL || strcmp(name, "program") == 0)
+	if (type == SQLITE_NULL)
 		return;
-	add_bytes(h, name, strlen(name));
-	add_u64(h, (uint64_t)type);
-	if (type == SQLITE_INTEGER)
-		add_u64(h, (uint64_t)sqlite3_column_int64(st, i));
-	else
-		add_bytes(h, sqlite3_column_blob(st, i), (size_t)sqlite3_column_bytes(st, i));
+	const char *name = sqlite3_column_name(st, i);
+	/* A program's number means nothing outside this file; its path, which is joined, does. */
+	if (strcmp(name, "program") == 0)
+		return;
+	add_bytes(d, name, strlen(name));
+	add_u64(d, (uint64_t)type);
+	if (type == SQLITE_INTEGER) {
+		add_u64(d, (uint64_t)sqlite3_column_int64(st, i));
+		return;
+	}
+	const void *p = sqlite3_column_blob(st, i); /* before its length: it may convert */
+	add_bytes(d, p, (size_t)sqlite3_column_bytes(st, i));
 }
 
 void aud_seal_row(enum aud_table table, sqlite3_stmt *st, uint8_t ret[AUD_HASH_B])
 {
-	struct sha256_ctx h;
+	struct digest d;
 
-	sha256_init(&h);
-	add_bytes(&h, ROW_DOMAIN, sizeof(ROW_DOMAIN) - 1);
-	add_bytes(&h, tables[table].name, strlen(tables[table].name));
+	digest_init(&d);
+	add_bytes(&d, ROW_DOMAIN, sizeof(ROW_DOMAIN) - 1);
+	add_bytes(&d, tables[table].name, strlen(tables[table].name));
 	for (int i = 0; i < sqlite3_column_count(st); i++)
-		add_value(&h, st, i);
-	sha256_digest(&h, AUD_HASH_B, ret);
+		add_value(&d, st, i);
+	digest_end(&d, ret);
 }
 
 void aud_seal_link(const uint8_t *prev, int64_t session, int64_t n, int64_t event,
 		   const uint8_t row_hash[AUD_HASH_B], uint8_t ret[AUD_HASH_B])
 {
-	struct sha256_ctx h;
+	struct digest h;
 
-	sha256_init(&h);
+	digest_init(&h);
 	add_bytes(&h, LINK_DOMAIN, sizeof(LINK_DOMAIN) - 1);
 	add_bytes(&h, prev, prev != NULL ? AUD_HASH_B : 0);
 	add_u64(&h, (uint64_t)session);
 	add_u64(&h, (uint64_t)n);
 	add_u64(&h, (uint64_t)event);
 	add_bytes(&h, row_hash, AUD_HASH_B);
-	sha256_digest(&h, AUD_HASH_B, ret);
+	digest_end(&h, ret);
 }
 
 /* -- a chain under way ------------------------------------------------------------------------- */

@@ -24,11 +24,23 @@ _Static_assert(ZW_N_ELEMENTS(aud_schema_sql) == AUD_SCHEMA, "one file of data/sc
 
 /* -- opening ----------------------------------------------------------------------------------- */
 
+/* SQLite counts its memory under a lock of the whole process, for statistics that nobody reads. Once
+ * per process, before its first use; later it is refused, which does no harm. */
+static void sqlite_prepare(void)
+{
+	static bool is_done;
+
+	if (!is_done)
+		sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+	is_done = true;
+}
+
 struct aud_store *aud_store_new(const char *path)
 {
 	struct aud_store *s = zw_xnew(struct aud_store);
 	const char *slash = strrchr(path, '/');
 
+	sqlite_prepare();
 	s->path = zw_xstrdup(path);
 	s->folder = slash == NULL   ? zw_xstrdup(".")
 		    : slash == path ? zw_xstrdup("/")
@@ -76,6 +88,7 @@ static void programs_forget(struct aud_store *s)
 void aud_store_close(struct aud_store *s)
 {
 	programs_forget(s);
+	aud_rows_forget(s);
 	for (size_t i = 0; i < ST_MAX; i++) {
 		sqlite3_finalize(s->stmts[i]);
 		s->stmts[i] = NULL;
@@ -447,6 +460,9 @@ static int session_begin(struct aud_store *s, const struct zw_msg_aud_open *m,
 	r = finish(s, s->seal, r);
 	if (r < 0)
 		return r;
+	/* All numbers may be there when a session is taken up again; of a new one none is. */
+	memset(s->max_seq, is_new ? 0 : 0xff, sizeof(s->max_seq));
+	aud_rows_forget(s);
 	s->session = session;
 	s->last_id = last_id > session << AUD_ID_SHIFT ? last_id : session << AUD_ID_SHIFT;
 	s->is_private = m->is_private != 0;
@@ -595,9 +611,15 @@ int aud_store_write(struct aud_store *s, struct aud_items *items, uint64_t n_mor
 	}
 	if (r == 0 && n_more_lost + n_refused > 0)
 		r = lost_write(s, n_more_lost + n_refused);
+	if (r == 0) {
+		int rc = aud_rows_sums(s);
+
+		r = rc == SQLITE_DONE ? 0 : aud_sql_error(s, rc);
+	}
 	r = finish(s, s->seal, r);
 	if (r < 0) {
 		programs_forget(s);
+		aud_rows_forget(s);
 		s->last_id = last_id;
 		s->n_rows = n_rows;
 		return r;

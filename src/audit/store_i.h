@@ -9,10 +9,13 @@
 
 #include "src/audit/seal.h"
 #include "src/audit/store.h"
+#include "src/base/words.h"
 
 /* An event's id: the session's number in the upper bits, its own in the lower ones. */
 #define AUD_ID_SHIFT   32
 #define AUD_PROGRAMS_N 64
+#define AUD_SEEN_N     256
+#define AUD_SOURCES_N  256
 #define AUD_LINES_N    16
 
 enum stmt {
@@ -42,6 +45,7 @@ enum stmt {
 	ST_MISC_NEW,
 	ST_SEEN,
 	ST_SEEN_SUM,
+	ST_SUMS,
 	ST_TALLY,
 	ST_TALLY_END,
 	ST_TALLY_ASK,
@@ -61,6 +65,17 @@ struct line {
 	size_t in_len, out_len;
 };
 
+/* Targets that are known to stand in `seen` already. */
+struct seen_target {
+	char *key; /* owned; kind, a blank, target */
+	size_t len;
+};
+
+/* What the rows of the open transaction add to the session's sums. */
+struct sums {
+	int64_t n_events, n_did[ZW_DID_FAIL + 1], up_b, down_b, last_us;
+};
+
 struct aud_store {
 	char *path, *folder; /* owned */
 	sqlite3 *db;	     /* NULL = closed */
@@ -76,6 +91,10 @@ struct aud_store {
 	int step_errno; /* of the last statement that was run */
 	struct program programs[AUD_PROGRAMS_N];
 	struct line lines[AUD_LINES_N];
+	struct seen_target seen[AUD_SEEN_N];
+	struct sums sums;
+	/* Highest number told by each source: a higher one is no row yet. */
+	uint64_t max_seq[AUD_SOURCES_N];
 };
 
 /** Our error for an SQLite code that one of these functions gave. */
@@ -107,6 +126,11 @@ void aud_bind_argv(struct aud_store *s, sqlite3_stmt *st, int i, struct zw_span 
 void aud_bind_masked_text(sqlite3_stmt *st, int i, struct zw_span text);
 
 uint32_t aud_hash_of(struct zw_span s);
+
+/** Forgets what was noted of a transaction that came to nothing. */
+void aud_rows_forget(struct aud_store *s);
+/** Writes what the new rows add to the session's sums. Returns SQLITE_DONE or the failure. */
+int aud_rows_sums(struct aud_store *s);
 
 /** Writes one event in the open transaction. Returns SQLITE_DONE or the failure. */
 int aud_row_write(struct aud_store *s, const struct aud_item *item);

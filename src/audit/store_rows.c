@@ -86,13 +86,94 @@ static bool has_listener_uid(const struct zw_msg_sock_event *m)
 	return m->listener_uid != UINT32_MAX && (m->did != ZW_DID_AUTO || m->listener_pid != 0);
 }
 
+/* Whether it was noted already; remembers it from now on. */
+static bool is_seen(struct aud_store *s, const char *kind, const char *target, size_t len)
+{
+	struct seen_target *t = &s->seen[aud_hash_of(zw_span_n(target, len)) % AUD_SEEN_N];
+	size_t kind_len = strlen(kind), n = kind_len + 1 + len;
+
+	if (t->len == n && memcmp(t->key, kind, kind_len) == 0 &&
+	    memcmp(t->key + kind_len + 1, target, len) == 0)
+		return true;
+	free(t->key);
+	t->key = zw_xmalloc(n);
+	t->len = n;
+	memcpy(t->key, kind, kind_len);
+	t->key[kind_len] = ' ';
+	memcpy(t->key + kind_len + 1, target, len);
+	return false;
+}
+
+void aud_rows_forget(struct aud_store *s)
+{
+	for (size_t i = 0; i < AUD_SEEN_N; i++) {
+		free(s->seen[i].key);
+		s->seen[i] = (struct seen_target){0};
+	}
+	s->sums = (struct sums){0};
+}
+
+int aud_rows_sums(struct aud_store *s)
+{
+	const struct sums *n = &s->sums;
+	sqlite3_stmt *st = n->n_events > 0 ? aud_sql_stmt(s, ST_SUMS) : NULL;
+	static const unsigned dids[] = {ZW_DID_ALLOW, ZW_DID_DENY, ZW_DID_AUTO,
+					ZW_DID_MISS,  ZW_DID_GONE, ZW_DID_FAIL};
+
+	if (n->n_events == 0)
+		return SQLITE_DONE;
+	if (st != NULL) {
+		aud_bind_int(st, 1, s->session);
+		aud_bind_int(st, 2, n->n_events);
+		for (size_t i = 0; i < ZW_N_ELEMENTS(dids); i++)
+			aud_bind_int(st, 3 + (int)i, n->n_did[dids[i]]);
+		aud_bind_int(st, 9, n->up_b);
+		aud_bind_int(st, 10, n->down_b);
+		aud_bind_int(st, 11, n->last_us);
+	}
+	s->sums = (struct sums){0};
+	return aud_sql_run(s, st);
+}
+
+static int64_t bounded(uint64_t n)
+{
+	return n > INT64_MAX ? INT64_MAX : (int64_t)n;
+}
+
+static void count_new(struct aud_store *s, unsigned did, uint32_t n_times, uint64_t up_b,
+		      uint64_t down_b, int64_t t_us)
+{
+	struct sums *n = &s->sums;
+
+	n->n_events++;
+	if (did <= ZW_DID_FAIL)
+		n->n_did[did] += n_times > 0 ? n_times : 1;
+	if (__builtin_add_overflow(n->up_b, bounded(up_b), &n->up_b))
+		n->up_b = INT64_MAX;
+	if (__builtin_add_overflow(n->down_b, bounded(down_b), &n->down_b))
+		n->down_b = INT64_MAX;
+	n->last_us = t_us > n->last_us ? t_us : n->last_us;
+}
+
+/* Whether there can be a row of this number. Numbers of a source only grow; after a resumption
+ * nothing is known of them. */
+static bool may_be_there(struct aud_store *s, uint64_t seq)
+{
+	uint64_t *max = &s->max_seq[seq >> SOURCE_SHIFT], n = (seq & SEQ_MASK) + 1;
+
+	if (n <= *max)
+		return true;
+	*max = n;
+	return false;
+}
+
 /* Notes a target of the newest row, and counts it where the project had never seen it. */
 static int note_seen(struct aud_store *s, const char *kind, const char *target, size_t len)
 {
-	sqlite3_stmt *st = aud_sql_stmt(s, ST_SEEN);
-
-	if (len == 0)
+	if (len == 0 || is_seen(s, kind, target, len))
 		return SQLITE_DONE;
+
+	sqlite3_stmt *st = aud_sql_stmt(s, ST_SEEN);
 	if (st != NULL) {
 		aud_bind_int(st, 1, s->session);
 		aud_bind_word(st, 2, kind);
@@ -167,7 +248,7 @@ static void bind_sock(struct aud_store *s, sqlite3_stmt *st, const struct zw_msg
 static int sock_write(struct aud_store *s, const struct zw_msg_sock_event *m)
 {
 	int64_t program = 0;
-	int rc = sock_more(s, m);
+	int rc = may_be_there(s, m->seq) ? sock_more(s, m) : SQLITE_DONE;
 
 	if (rc != SQLITE_DONE)
 		return rc == SQLITE_ROW ? SQLITE_DONE : rc;
@@ -181,6 +262,8 @@ static int sock_write(struct aud_store *s, const struct zw_msg_sock_event *m)
 		bind_sock(s, st, m, program);
 	}
 	rc = run_new(s, AUD_TABLE_SOCKET, st);
+	if (rc == SQLITE_DONE)
+		count_new(s, m->did, m->n_times, m->up_b, m->down_b, m->t_us);
 	if (rc != SQLITE_DONE || m->did == ZW_DID_AUTO)
 		return rc;
 	return note_seen(s, "unix", m->target.p, m->target.len);
@@ -238,7 +321,7 @@ static void bind_conn(struct aud_store *s, sqlite3_stmt *st, const struct zw_msg
 static int conn_write(struct aud_store *s, const struct zw_msg_conn_event *m)
 {
 	int64_t program = 0;
-	int rc = conn_more(s, m);
+	int rc = may_be_there(s, m->seq) ? conn_more(s, m) : SQLITE_DONE;
 
 	if (rc != SQLITE_DONE)
 		return rc == SQLITE_ROW ? SQLITE_DONE : rc;
@@ -252,6 +335,8 @@ static int conn_write(struct aud_store *s, const struct zw_msg_conn_event *m)
 		bind_conn(s, st, m, program);
 	}
 	rc = run_new(s, AUD_TABLE_CONN, st);
+	if (rc == SQLITE_DONE)
+		count_new(s, m->did, m->n_times, m->up_b, m->down_b, m->t_us);
 	if (rc != SQLITE_DONE || m->via == ZW_VIA_DNS || m->host.len == 0)
 		return rc;
 	char target[300];
