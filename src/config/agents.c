@@ -74,13 +74,17 @@ static void paths_read(struct cfg_paths *paths, const struct cfg_places *places,
 
 void cfg_paths_fini(struct cfg_paths *p)
 {
-	for (size_t i = 0; i < p->n; i++) {
-		free(p->list[i].path);
-		free(p->list[i].initial);
-		free(p->list[i].why);
-	}
+	for (size_t i = 0; i < p->n; i++)
+		cfg_path_fini(&p->list[i]);
 	free(p->list);
 	*p = (struct cfg_paths){0};
+}
+
+void cfg_path_fini(struct cfg_path *p)
+{
+	free(p->path);
+	free(p->initial);
+	free(p->why);
 }
 
 /* Appends to a list of texts with NULL at its end; takes the text over. */

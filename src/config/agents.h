@@ -72,5 +72,6 @@ void cfg_hidden_paths(const struct cfg_places *places, const struct cfg_agent *a
 /** Files below hidden folders that may be read all the same (~/.ssh/known_hosts). As above. */
 void cfg_shown_paths(const struct cfg_places *places, struct cfg_paths *ret);
 void cfg_paths_fini(struct cfg_paths *p);
+void cfg_path_fini(struct cfg_path *p);
 
 #endif

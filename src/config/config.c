@@ -92,6 +92,7 @@ struct cfg *cfg_new(const struct cfg_places *places, const char *project_dir)
 
 	cfg->project_dir = zw_xstrdup(project_dir != NULL ? project_dir : places->start_dir);
 	cfg->project_file = zw_xstrdup("");
+	cfg->user_file = zw_xasprintf("%s/config.json", places->config_dir);
 	cfg_read_defaults(cfg, places);
 	return cfg;
 }
@@ -121,7 +122,8 @@ void cfg_free(struct cfg *cfg)
 	struct cfg_items *items[] = {
 		&cfg->dns_upstreams, &cfg->dns_zones,	    &cfg->allow_private, &cfg->allow_write,
 		&cfg->deny_read,     &cfg->allow_read,	    &cfg->deny_write,	 &cfg->prefix_keys,
-		&cfg->redact_flags,  &cfg->redact_patterns, &cfg->quota_sites,
+		&cfg->redact_flags,  &cfg->redact_patterns, &cfg->quota_sites,	 &cfg->held_read,
+		&cfg->held_write,
 	};
 	for (size_t i = 0; i < ZW_N_ELEMENTS(items); i++)
 		cfg_items_clear(items[i]);
@@ -134,6 +136,10 @@ void cfg_free(struct cfg *cfg)
 	}
 	for (size_t i = 0; i < cfg->n_agents; i++)
 		agent_entry_fini(&cfg->agents[i]);
+	for (size_t i = 0; i < CFG_KEYS_MAX; i++) {
+		free(cfg->origins[i]);
+		free(cfg->holds[i].origin);
+	}
 	void *others[] = {
 		cfg->rules,
 		cfg->sockets,
@@ -146,6 +152,7 @@ void cfg_free(struct cfg *cfg)
 		cfg->dns_trust_anchors,
 		cfg->project_dir,
 		cfg->project_file,
+		cfg->user_file,
 	};
 	for (size_t i = 0; i < ZW_N_ELEMENTS(others); i++)
 		free(others[i]);
@@ -265,57 +272,24 @@ static char *find_project_dir(const struct cfg_places *p)
 	return zw_xstrdup(p->start_dir);
 }
 
-/* The nearest project file from the start folder up to the project's; NULL = none. */
-static char *find_project_file(const struct cfg_places *p, const char *project_dir)
-{
-	zw_autofree char *dir = zw_xstrdup(p->start_dir);
-
-	for (;;) {
-		if (exists_in(dir, CFG_PROJECT_FILE))
-			return zw_xasprintf("%s/%s", strcmp(dir, "/") == 0 ? "" : dir,
-					    CFG_PROJECT_FILE);
-		if (strcmp(dir, project_dir) == 0 || !go_up(dir))
-			return NULL;
-	}
-}
-
-/* Opens without waiting for the other end of a fifo, and only what is a file. */
-static int open_file(const char *path, const char **ret_why)
-{
-	struct stat st;
-	zw_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-
-	if (fd < 0) {
-		int code = -errno;
-		/* A link that leads nowhere is there, and is not what the user meant. */
-		if (code == -ENOENT && lstat(path, &st) == 0)
-			code = -ELOOP;
-		*ret_why = code == -ENOENT || code == -ENOTDIR ? "there is no such file"
-			   : code == -ELOOP		       ? "a link that leads nowhere"
-							       : zw_strerror(code);
-		return code;
-	}
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-		*ret_why = S_ISDIR(st.st_mode) ? "a folder, not a settings file"
-					       : "not a regular file";
-		return -EINVAL;
-	}
-	return zw_steal_fd(&fd);
-}
-
 static void load_file(struct cfg *cfg, const struct cfg_places *places, enum pol_layer layer,
-		      const char *path, bool must_exist, struct cfg_report *report)
+		      const char *path, bool must_exist, const uid_t *admin,
+		      struct cfg_report *report)
 {
 	zw_autofree char *shown = cfg_path_show(places, path);
 	zw_autofree char *text = NULL;
 	const char *why = "";
 	size_t len = 0;
-	zw_autoclose int fd = open_file(path, &why);
+	zw_autoclose int fd = cfg_open_plain(AT_FDCWD, path, 0, &why);
 
 	if ((fd == -ENOENT || fd == -ENOTDIR) && !must_exist)
 		return;
 	if (fd < 0) {
 		cfg_report_error(report, shown, 0, "cannot read the settings (%s):", why);
+		return;
+	}
+	if (admin != NULL && !cfg_is_admins(fd, *admin, &why)) {
+		cfg_report_error(report, shown, 0, "%s, so nothing is taken from it:", why);
 		return;
 	}
 	int code = zw_read_fd(fd, CFG_JSON_SIZE_MAX, &text, &len);
@@ -325,6 +299,28 @@ static void load_file(struct cfg *cfg, const struct cfg_places *places, enum pol
 		return;
 	}
 	cfg_read_text(cfg, places, layer, shown, text, len, report);
+}
+
+/* The project files from the start folder up to the project's, each of which narrows: a new one in a
+ * folder below cannot take back what one above refuses. The nearest may have wishes. */
+static void load_project(struct cfg *cfg, const struct cfg_places *p, struct cfg_report *report)
+{
+	zw_autofree char *dir = zw_xstrdup(p->start_dir);
+
+	for (;;) {
+		if (exists_in(dir, CFG_PROJECT_FILE)) {
+			zw_autofree char *path = zw_xasprintf(
+				"%s/%s", strcmp(dir, "/") == 0 ? "" : dir, CFG_PROJECT_FILE);
+
+			load_file(cfg, p, POL_LAYER_PROJECT, path, true, NULL, report);
+			if (*cfg->project_file == '\0') {
+				free(cfg->project_file);
+				cfg->project_file = zw_steal(&path);
+			}
+		}
+		if (strcmp(dir, cfg->project_dir) == 0 || !go_up(dir))
+			return;
+	}
 }
 
 /* DNSSEC is validated by a library that does not speak HTTPS: such resolvers are left out. */
@@ -360,22 +356,18 @@ int cfg_load(const struct cfg_places *places, const struct cfg_source *source, s
 	zw_autofree char *project_dir = find_project_dir(places);
 	struct cfg *cfg = cfg_new(places, project_dir);
 
+	cfg_policy_load(cfg, places, source, report);
 	load_file(cfg, places, POL_LAYER_SYSTEM,
 		  source->system_file != NULL ? source->system_file : CFG_SYSTEM_FILE,
-		  source->system_file != NULL, report);
+		  source->system_file != NULL, &source->admin, report);
 	if (source->user_file != NULL) {
-		load_file(cfg, places, POL_LAYER_USER, source->user_file, true, report);
-	} else {
-		zw_autofree char *usual = zw_xasprintf("%s/config.json", places->config_dir);
-		load_file(cfg, places, POL_LAYER_USER, usual, false, report);
+		free(cfg->user_file);
+		cfg->user_file = zw_xstrdup(source->user_file);
 	}
-	zw_autofree char *project_file =
-		source->no_project ? NULL : find_project_file(places, project_dir);
-	if (project_file != NULL) {
-		load_file(cfg, places, POL_LAYER_PROJECT, project_file, true, report);
-		free(cfg->project_file);
-		cfg->project_file = zw_steal(&project_file);
-	}
+	load_file(cfg, places, POL_LAYER_USER, cfg->user_file, source->user_file != NULL, NULL,
+		  report);
+	if (!source->no_project)
+		load_project(cfg, places, report);
 	validate_narrows(cfg, report);
 	*ret = cfg;
 	return report->n_errors > 0 ? ZW_E_CONFIG : 0;

@@ -2,9 +2,10 @@
  * Settings of all layers, read into one struct and a list of rules.
  *
  * A file that is there and not right is an error, never "no rules". A missing file means defaults
- * unless the user named it. Layers: /etc/zwatch/config.json, the user's file, the project's
- * .zwatch.json (narrows only), options of this run. Lists add up; of single values the last layer
- * wins. Every key has a row in keys.def. */
+ * unless the user named it. Layers: the managed policy in /etc/zwatch/policy.d (narrows only, and
+ * holds), /etc/zwatch/config.json, the user's file, the project's .zwatch.json (narrows only), what
+ * the user granted of its wishes (wish.h), options of this run. Lists add up; of single values the
+ * last layer wins that may set them. Every key has a row in keys.def. */
 #ifndef ZW_CONFIG_CONFIG_H
 #define ZW_CONFIG_CONFIG_H
 
@@ -17,6 +18,8 @@
 #include "src/policy/policy.h"
 
 #define CFG_SYSTEM_FILE	 "/etc/zwatch/config.json"
+#define CFG_POLICY_DIR	 "/etc/zwatch/policy.d"
+#define CFG_POLICY_MAX	 64  /* files there */
 #define CFG_KEYS_MAX	 128 /* room for the rows of keys.def */
 #define CFG_PROJECT_FILE ".zwatch.json"
 
@@ -72,6 +75,12 @@ struct cfg_agent_entry {
 	char *import_settings; /* "ask", "on", "off" */
 };
 
+/** What a managed policy says of one single value; owned. */
+struct cfg_hold {
+	int64_t value; /* of a row with an order: nobody goes below it in strictness */
+	char *origin;  /* NULL = nothing is held */
+};
+
 /** Effective settings. Strings and lists are owned; times in ms, 0 = no limit. */
 struct cfg {
 	enum pol_mode mode;
@@ -123,14 +132,22 @@ struct cfg {
 	struct cfg_socket *sockets;
 	size_t n_sockets;
 
-	bool keys_set[CFG_KEYS_MAX]; /* by row of keys.def: some layer has set it */
+	/* By row of keys.def. */
+	bool keys_set[CFG_KEYS_MAX]; /* some layer has set it */
+	char *origins[CFG_KEYS_MAX]; /* of single values: who set it last; NULL = built in */
+	struct cfg_hold holds[CFG_KEYS_MAX];	/* of the managed policy */
+	struct cfg_items held_read, held_write; /* its denyRead and denyWrite, also in deny_* */
+
 	char *project_dir; /* where the project begins: folder of .zwatch.json, git root or start_dir */
-	char *project_file; /* "" = none */
+	char *user_file;    /* that was read, or would be if it were there */
+	char *project_file; /* the nearest one; "" = none */
 };
 
 /** What to read. */
 struct cfg_source {
+	const char *policy_dir;	 /* NULL = CFG_POLICY_DIR */
 	const char *system_file; /* NULL = CFG_SYSTEM_FILE */
+	uid_t admin;		 /* who alone may write those two: root */
 	const char
 		*user_file; /* --config or $ZWATCH_CONFIG: must be there; NULL = the usual place */
 	bool no_project;    /* --no-project */
@@ -174,6 +191,9 @@ enum cfg_option {
 /** Adds one. A bad value becomes an error in @report, with the option as its file. */
 void cfg_option(struct cfg *cfg, const struct cfg_places *places, enum cfg_option option,
 		const char *value, struct cfg_report *report);
+/** The same from a variable of the environment, @name. */
+void cfg_variable(struct cfg *cfg, const struct cfg_places *places, enum cfg_option option,
+		  const char *name, const char *value, struct cfg_report *report);
 
 /**
  * Adds a rule; the strings are copied and the host of a site goes through IDNA first. Gives it the
@@ -201,6 +221,19 @@ bool cfg_socket_open(struct cfg *cfg, const char *path);
 
 /** Puts mode, rules and private names into a policy; they were checked. */
 void cfg_fill(const struct cfg *cfg, struct policy *policy);
+
+/**
+ * What the managed policy hides or keeps read-only stays so, whatever allows below it: such entries are
+ * taken out of allow_read and allow_write, with a note. The same holds for zwatch's own folders and for
+ * the settings in force. A project that lies there is an error.
+ * To be called when all layers and options are read; more than once does no harm.
+ */
+void cfg_hold_paths(struct cfg *cfg, const struct cfg_places *places, struct cfg_report *report);
+/** Whether the managed policy forbids to write (@is_write) or to read @path; its origin, else NULL. */
+const char *cfg_held_path(const struct cfg *cfg, const char *path, bool is_write);
+/** The loosest mode that the managed policy lets this session have. @ret_origin: who says so, NULL =
+ * nobody. Borrowed. */
+enum pol_mode cfg_mode_floor(const struct cfg *cfg, const char **ret_origin);
 
 /** `agents` entry by name, NULL = none. */
 const struct cfg_agent_entry *cfg_agent_entry(const struct cfg *cfg, const char *name);
@@ -233,8 +266,9 @@ struct cfg_key {
 	const char *type;     /* "DURATION" … as in keys.def */
 	const char *choices;
 	const char *help;
-	bool is_now;	/* in force in this release */
-	bool is_narrow; /* may stand in a project file */
+	bool is_now;	 /* in force in this release */
+	bool is_narrow;	 /* may stand in a project file */
+	bool is_ordered; /* a single value of which one is stricter than another */
 };
 /** All keys in the table's order; static storage. */
 const struct cfg_key *cfg_keys(size_t *ret_n);

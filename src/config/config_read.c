@@ -34,6 +34,7 @@ enum key_type {
 	TYPE_SITES_DENY,
 	TYPE_REASONS,
 	TYPE_SOCKETS,
+	TYPE_SOCKETS_DENY,
 	TYPE_PORTS,
 	TYPE_PRIVATE,
 	TYPE_UPSTREAMS,
@@ -46,26 +47,30 @@ enum key_type {
 	TYPE_AGENTS,
 };
 
+/* What a project file and a managed policy may do with a row: the column `project`. */
+enum layer_rule { LAYER_WIDENS, LAYER_NARROWS, LAYER_RAISES, LAYER_LOWERS, LAYER_LIMITS };
+
 struct row {
 	struct cfg_key key; /* first, so that cfg_keys() could hand the rows out one by one */
 	enum key_type type;
 	size_t offset;
 	int64_t low, high;
+	enum layer_rule rule;
 };
 
 enum other_kind { OTHER_NOTE, OTHER_REFUSED };
 enum { USE_NOW, USE_LATER };
-enum { LAYER_WIDENS, LAYER_NARROWS };
 
 #define CFG_OTHER(path, kind, text)
 #define CFG_MOVED(path, right)
 #define CFG_KEY(path, type, member, fallback, low, high, choices, use, project, help) \
 	{{path, fallback, #type, choices, help, USE_##use == USE_NOW,                 \
-	  LAYER_##project == LAYER_NARROWS},                                          \
+	  LAYER_##project != LAYER_WIDENS, LAYER_##project > LAYER_NARROWS},          \
 	 TYPE_##type,                                                                 \
 	 offsetof(struct cfg, member),                                                \
 	 low,                                                                         \
-	 high},
+	 high,                                                                        \
+	 LAYER_##project},
 static const struct row rows[] = {
 #include "src/config/keys.def"
 };
@@ -400,7 +405,8 @@ static void take_socket(struct rd *r, const struct cfg_json *e)
 		     "\"direct\": true}.",
 		     leaf(r->row->key.path));
 	else
-		cfg_take_socket(&r->w, path->str, direct != NULL && direct->boolean);
+		cfg_take_socket(&r->w, POL_ACTION_ALLOW, path->str,
+				direct != NULL && direct->boolean);
 }
 
 static void read_sockets(struct rd *r, const struct cfg_json *v)
@@ -415,13 +421,24 @@ static void read_sockets(struct rd *r, const struct cfg_json *v)
 	for (const struct cfg_json *e = v->child; e != NULL; e = e->next) {
 		r->w.line = e->line;
 		if (e->type == CFG_JSON_STRING)
-			cfg_take_socket(&r->w, e->str, false);
+			cfg_take_socket(&r->w, POL_ACTION_ALLOW, e->str, false);
 		else if (e->type == CFG_JSON_OBJECT)
 			take_socket(r, e);
 		else
 			FAIL(r, "an entry of `%s` must be text in quotes, not %s.",
 			     leaf(r->row->key.path), cfg_json_type_word(e->type));
 	}
+}
+
+static void take_denied_socket(struct rd *r, const char *s)
+{
+	cfg_take_socket(&r->w, POL_ACTION_DENY, s, false);
+}
+
+static void read_sockets_deny(struct rd *r, const struct cfg_json *v)
+{
+	each_text(r, v, "a list of sockets, each by its path [\"/run/x.sock\"]",
+		  take_denied_socket);
 }
 
 static void read_ports(struct rd *r, const struct cfg_json *v)
@@ -743,6 +760,7 @@ static const struct {
 	[TYPE_SITES_DENY] = {read_sites_deny, false, false},
 	[TYPE_REASONS] = {read_reasons, false, false},
 	[TYPE_SOCKETS] = {read_sockets, false, false},
+	[TYPE_SOCKETS_DENY] = {read_sockets_deny, false, false},
 	[TYPE_PORTS] = {read_ports, false, false},
 	[TYPE_PRIVATE] = {read_private, false, false},
 	[TYPE_UPSTREAMS] = {read_upstreams, false, false},
@@ -757,19 +775,137 @@ static const struct {
 
 /* -- the walk ----------------------------------------------------------------------------------- */
 
-static void read_row(struct rd *r, size_t index, const struct cfg_json *v)
+size_t cfg_key_index(const char *path)
 {
-	r->row = &rows[index];
-	if (r->w.layer == POL_LAYER_PROJECT && !r->row->key.is_narrow) {
+	size_t i = 0;
+
+	while (strcmp(rows[i].key.path, path) != 0)
+		i++;
+	return i;
+}
+
+/* Lists that every layer adds to; of all others the last layer's value is the value. */
+static bool adds_up(enum key_type type)
+{
+	static const enum key_type sums[] = {
+		TYPE_SITES_ALLOW, TYPE_SITES_DENY, TYPE_REASONS, TYPE_SOCKETS, TYPE_SOCKETS_DENY,
+		TYPE_PORTS,	  TYPE_PRIVATE,	   TYPE_ZONES,	 TYPE_QUOTAS,  TYPE_AGENTS,
+	};
+
+	for (size_t i = 0; i < ZW_N_ELEMENTS(sums); i++)
+		if (sums[i] == type)
+			return true;
+	return types[type].is_added;
+}
+
+static enum cfg_order order_of(const struct row *row)
+{
+	return row->rule == LAYER_RAISES   ? CFG_ORDER_RAISES
+	       : row->rule == LAYER_LOWERS ? CFG_ORDER_LOWERS
+	       : row->rule == LAYER_LIMITS ? CFG_ORDER_LIMITS
+					   : CFG_ORDER_NONE;
+}
+
+/* The number behind a row with an order. */
+static int64_t ordered_get(struct rd *r)
+{
+	const enum key_type type = r->row->type;
+	const void *p = member(r);
+
+	if (type == TYPE_MODE)
+		return (int64_t) * (const enum pol_mode *)p;
+	if (type == TYPE_CHOICE)
+		return *(const int *)p;
+	if (type == TYPE_BOOL)
+		return *(const bool *)p;
+	return *(const int64_t *)p;
+}
+
+static void ordered_set(struct rd *r, int64_t value)
+{
+	const enum key_type type = r->row->type;
+	void *p = member(r);
+
+	if (type == TYPE_MODE)
+		*(enum pol_mode *)p = (enum pol_mode)value;
+	else if (type == TYPE_CHOICE)
+		*(int *)p = (int)value;
+	else if (type == TYPE_BOOL)
+		*(bool *)p = value != 0;
+	else
+		*(int64_t *)p = value;
+}
+
+static void read_ordered(struct rd *r, size_t index, const struct cfg_json *v)
+{
+	size_t n_errors = r->w.report->n_errors;
+	int64_t before = ordered_get(r);
+
+	types[r->row->type].read(r, v);
+	if (r->w.report->n_errors > n_errors)
+		return;
+	ordered_set(r, cfg_layer_settle(&r->w, index, r->row->key.path, order_of(r->row), before,
+					ordered_get(r)));
+}
+
+/* A value that the managed policy holds: what this file says of it is checked all the same. */
+static void read_held(struct rd *r, size_t index, const struct cfg_json *v)
+{
+	struct cfg *scratch = cfg_new(r->w.places, r->w.cfg->project_dir);
+	struct rd copy = *r;
+
+	copy.w.cfg = scratch;
+	types[r->row->type].read(&copy, v);
+	cfg_free(scratch);
+	r->w.line = v->line;
+	NOTE(r, "`%s` stays as %s holds it, in spite of:", r->row->key.path,
+	     r->w.cfg->holds[index].origin);
+}
+
+/* Whether the layer may say anything here; else it is said why not. */
+static bool may_set(struct rd *r)
+{
+	if (r->row->rule != LAYER_WIDENS)
+		return true;
+	if (r->w.layer == POL_LAYER_PROJECT)
 		NOTE(r, "`%s` has no effect in a project file: a project can only narrow.",
 		     r->row->key.path);
+	else if (r->w.layer == POL_LAYER_MANAGED && adds_up(r->row->type))
+		FAIL(r, "`%s` has no effect in a managed policy: it can only refuse and limit.",
+		     r->row->key.path);
+	else
+		return true;
+	return false;
+}
+
+static void read_row(struct rd *r, size_t index, const struct cfg_json *v)
+{
+	struct cfg *cfg = r->w.cfg;
+
+	r->row = &rows[index];
+	if (r->is_default) {
+		types[r->row->type].read(r, v);
 		return;
 	}
-	if (types[r->row->type].is_added && !r->is_default && !r->w.cfg->keys_set[index])
+	if (!may_set(r))
+		return;
+	if (types[r->row->type].is_added && !cfg->keys_set[index])
 		cfg_items_clear(member(r));
-	types[r->row->type].read(r, v);
-	if (!r->is_default)
-		r->w.cfg->keys_set[index] = true;
+	cfg->keys_set[index] = true;
+	if (r->row->key.is_ordered) {
+		read_ordered(r, index, v);
+	} else if (cfg->holds[index].origin != NULL) {
+		read_held(r, index, v);
+	} else {
+		unsigned line = v->line;
+
+		types[r->row->type].read(r, v);
+		r->w.line = line;
+		if (!adds_up(r->row->type))
+			cfg_origin_set(&r->w, index);
+		if (r->w.layer == POL_LAYER_MANAGED && !adds_up(r->row->type))
+			cfg->holds[index].origin = cfg_where_origin(&r->w);
+	}
 }
 
 void cfg_read_defaults(struct cfg *cfg, const struct cfg_places *places)

@@ -48,7 +48,8 @@ static const char *socket_fault(const char *text)
 	return NULL;
 }
 
-void cfg_take_socket(const struct cfg_where *w, const char *text, bool is_direct)
+void cfg_take_socket(const struct cfg_where *w, enum pol_action action, const char *text,
+		     bool is_direct)
 {
 	zw_autofree char *origin = cfg_where_origin(w), *path = NULL, *real = NULL;
 	const char *why = socket_fault(text);
@@ -66,16 +67,19 @@ void cfg_take_socket(const struct cfg_where *w, const char *text, bool is_direct
 	}
 	struct pol_rule rule = {
 		.kind = POL_KIND_SOCKET,
-		.action = POL_ACTION_ALLOW,
+		.action = action,
 		.layer = w->layer,
 		.flags = is_direct ? POL_RULE_DIRECT : 0,
 		.pattern = path,
 		.origin = origin,
 	};
 	if (why != NULL || cfg_rule_add(w->cfg, &rule, &why) < 0) {
-		FAIL(w, "`%s` cannot be allowed as a socket: %s.", text, why);
+		FAIL(w, "`%s` cannot be %s as a socket: %s.", text,
+		     action == POL_ACTION_ALLOW ? "allowed" : "denied", why);
 		return;
 	}
+	if (action == POL_ACTION_DENY)
+		return;
 	char listed[4096];
 	zw_strlcpy(listed, text, sizeof(listed));
 	cfg_socket_add(w->cfg, &(struct cfg_socket){listed, path, origin, w->layer});
@@ -91,6 +95,12 @@ void cfg_take_path(const struct cfg_where *w, struct cfg_items *items, const cha
 		FAIL(w, "`%s` is not a path that can be used here.", text);
 	else
 		cfg_items_add(items, path, origin);
+	if (path == NULL || w->layer != POL_LAYER_MANAGED)
+		return;
+	if (items == &w->cfg->deny_read)
+		cfg_items_add(&w->cfg->held_read, path, origin);
+	else if (items == &w->cfg->deny_write)
+		cfg_items_add(&w->cfg->held_write, path, origin);
 }
 
 void cfg_take_port(const struct cfg_where *w, struct cfg_ports *ports, int64_t port)
@@ -115,6 +125,22 @@ void cfg_take_port(const struct cfg_where *w, struct cfg_ports *ports, int64_t p
 	}
 }
 
+/* A value of a row without an order, from an option. */
+static void set_unordered(const struct cfg_where *w, const char *key, int64_t *value,
+			  int64_t wanted)
+{
+	size_t index = cfg_key_index(key);
+	const char *held = w->cfg->holds[index].origin;
+
+	if (held != NULL && *value != wanted) {
+		cfg_report_note(w->report, w->file, w->line,
+				"`%s` stays as %s holds it, in spite of:", key, held);
+		return;
+	}
+	*value = wanted;
+	cfg_origin_set(w, index);
+}
+
 static void take_hold(const struct cfg_where *w, const char *value)
 {
 	uint64_t seconds;
@@ -127,16 +153,22 @@ static void take_hold(const struct cfg_where *w, const char *value)
 		     value);
 		return;
 	}
-	w->cfg->hold_site_ms = ms;
-	w->cfg->hold_socket_ms = ms;
+	set_unordered(w, "prompt.holdSite", &w->cfg->hold_site_ms, ms);
+	set_unordered(w, "prompt.holdSocket", &w->cfg->hold_socket_ms, ms);
 }
 
 static void take_mode(const struct cfg_where *w, const char *value)
 {
 	static const char *const modes[] = {"watch", "guard", "strict", NULL};
 
-	if (pol_mode_parse(value, &w->cfg->mode) == 0)
+	enum pol_mode mode;
+
+	if (pol_mode_parse(value, &mode) == 0) {
+		w->cfg->mode = (enum pol_mode)cfg_layer_settle(
+			w, cfg_key_index("mode"), "mode", CFG_ORDER_RAISES, (int64_t)w->cfg->mode,
+			(int64_t)mode);
 		return;
+	}
 	const char *near = zw_nearest(value, modes);
 	FAIL(w, "there is no mode `%s`, only watch, guard or strict.%s%s%s", value,
 	     near != NULL ? " Did you mean `" : "", near != NULL ? near : "",
@@ -164,7 +196,13 @@ static void take_option_path(const struct cfg_where *w, struct cfg_items *items,
 void cfg_option(struct cfg *cfg, const struct cfg_places *places, enum cfg_option option,
 		const char *value, struct cfg_report *report)
 {
-	const struct cfg_where w = {cfg, places, report, POL_LAYER_OPTION, option_words[option], 0};
+	cfg_variable(cfg, places, option, option_words[option], value, report);
+}
+
+void cfg_variable(struct cfg *cfg, const struct cfg_places *places, enum cfg_option option,
+		  const char *name, const char *value, struct cfg_report *report)
+{
+	const struct cfg_where w = {cfg, places, report, POL_LAYER_OPTION, name, 0};
 
 	switch (option) {
 	case CFG_OPT_MODE:
@@ -177,7 +215,7 @@ void cfg_option(struct cfg *cfg, const struct cfg_places *places, enum cfg_optio
 		cfg_take_site(&w, POL_ACTION_DENY, value);
 		return;
 	case CFG_OPT_ALLOW_UNIX:
-		cfg_take_socket(&w, value, false);
+		cfg_take_socket(&w, POL_ACTION_ALLOW, value, false);
 		return;
 	case CFG_OPT_RO:
 		take_option_path(&w, &cfg->deny_write, value);

@@ -46,7 +46,7 @@ static const struct {
 };
 
 enum { NOW, LATER };
-enum { NARROWS, WIDENS };
+enum { WIDENS, NARROWS, RAISES, LOWERS, LIMITS };
 
 static const struct {
 	const char *path, *type, *fallback, *choices, *help;
@@ -267,7 +267,10 @@ static void put_settings(const struct writer *w)
 			"%s.%s%s Default: %s.%s%s", settings[i].help, has_choices ? " One of " : "",
 			has_choices ? settings[i].choices : "",
 			*settings[i].fallback != '\0' ? settings[i].fallback : "none",
-			settings[i].project == NARROWS ? " May stand in a project file." : "",
+			settings[i].project == NARROWS ? " May stand in a project file."
+			: settings[i].project != WIDENS
+				? " A project file may set what is stricter."
+				: "",
 			settings[i].use == LATER
 				? " Checked and kept, not in force in this version."
 				: "");

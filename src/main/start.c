@@ -73,7 +73,8 @@ static void apply_options(struct start *st, const struct cli *cli)
 		const char *value = getenv(variables[i].name);
 
 		if (value != NULL && *value != '\0')
-			cfg_option(st->cfg, &st->places, variables[i].cfg, value, &st->report);
+			cfg_variable(st->cfg, &st->places, variables[i].cfg, variables[i].name,
+				     value, &st->report);
 	}
 	for (size_t i = 0; i < cli->n_values; i++)
 		for (size_t k = 0; k < ZW_N_ELEMENTS(same); k++)
@@ -95,6 +96,7 @@ int start_config(struct start *st, const struct cli *cli)
 				    .no_project = cli_has(cli, CLI_OPT_NO_PROJECT)};
 	r = cfg_load(&st->places, &source, &st->cfg, &st->report);
 	apply_options(st, cli);
+	cfg_hold_paths(st->cfg, &st->places, &st->report);
 	return r < 0 || st->report.n_errors > 0 ? ZW_E_CONFIG : 0;
 }
 
@@ -481,6 +483,41 @@ static void allow_write_check(struct start *st)
 	items->n = n;
 }
 
+/* Settings that are not where settings usually are: what the agent writes there would be read by the next
+ * session. */
+static void settings_guard(struct start *st)
+{
+	const char *const files[] = {st->cfg->user_file, st->cfg->project_file};
+
+	for (size_t i = 0; i < ZW_N_ELEMENTS(files); i++) {
+		zw_autofree char *real = *files[i] != '\0' ? realpath(files[i], NULL) : NULL;
+
+		if (real != NULL && start_is_writable(st, real))
+			path_add(&st->program_paths, real);
+	}
+}
+
+/* An agent's own folders are no reason to open what the managed policy keeps shut. */
+static void agent_hold(struct start *st)
+{
+	struct cfg_paths *paths = &st->agent->writable;
+
+	for (size_t i = 0; i < paths->n; i++) {
+		const char *held = cfg_held_path(st->cfg, paths->list[i].path, true);
+
+		if (held == NULL)
+			continue;
+		zw_autofree char *shown = cfg_path_show(&st->places, paths->list[i].path);
+		dprintf(2, "zwatch: note: %s stays shut for %s: %s\n", shown, st->agent->name,
+			held);
+		cfg_path_fini(&paths->list[i]);
+		memmove(paths->list + i, paths->list + i + 1,
+			(paths->n - i - 1) * sizeof(*paths->list));
+		paths->n--;
+		i--;
+	}
+}
+
 static void lists_make(struct start *st)
 {
 	const struct cfg *cfg = st->cfg;
@@ -488,6 +525,7 @@ static void lists_make(struct start *st)
 	st->writable = path_list(&st->agent->writable, &st->protected_.writable, &cfg->allow_write);
 	home_show(st);
 	programs_guard(st);
+	settings_guard(st);
 	st->read_only = path_list(NULL, NULL, &cfg->deny_write);
 	st->shown = path_list(&st->shown_paths, NULL, &cfg->allow_read);
 	st->guarded = path_list(&st->protected_.guarded, &st->program_paths, NULL);
@@ -536,6 +574,7 @@ int start_agent(struct start *st, const struct cli *cli, const char *name, char 
 		return ZW_E_NOT_FOUND;
 	const char *program = entry != NULL ? entry->command : st->agent->command;
 	argv_make(st, *name != '\0' ? program : NULL, command);
+	agent_hold(st);
 	paths_make(&st->agent->writable);
 	/* Made before anything is hidden: what is not there could be made inside by the agent. */
 	zw_mkdirs(st->places.config_dir, 0700);

@@ -20,7 +20,8 @@ static void check_narrow(const struct cfg *cfg)
 {
 	for (size_t i = 0; i < cfg->n_rules; i++)
 		assert(cfg->rules[i].action == POL_ACTION_DENY);
-	assert(cfg->mode == POL_MODE_GUARD);
+	assert(cfg->mode >= POL_MODE_GUARD && cfg->allow_sockets >= CFG_SOCKETS_PROJECT);
+	assert(cfg->limit_connections > 0 && cfg->limit_connections <= 256);
 	assert(cfg->n_sockets == 0 && cfg->local_ports.n == 0 && cfg->allow_private.n == 0);
 	assert(cfg->allow_write.n == 1 && cfg->allow_read.n == 0 && cfg->n_agents == 0);
 }

@@ -20,7 +20,7 @@ struct fixture {
 	struct cfg_report report;
 	struct cfg *cfg;
 	struct cfg_source source;
-	char *system_file;
+	char *system_file, *policy_dir;
 };
 
 static char *at(const struct fixture *f, const char *path)
@@ -65,6 +65,9 @@ static int setup(void **state)
 	put(f, "etc/config.json", "{}");
 	f->system_file = at(f, "etc/config.json");
 	f->source.system_file = f->system_file;
+	f->policy_dir = at(f, "etc/policy.d");
+	f->source.policy_dir = f->policy_dir;
+	f->source.admin = getuid();
 	*state = f;
 	return 0;
 }
@@ -86,6 +89,7 @@ static int teardown(void **state)
 	cfg_free(f->cfg);
 	cfg_places_fini(&f->places);
 	free(f->system_file);
+	free(f->policy_dir);
 	free(f);
 	return 0;
 }
@@ -258,11 +262,14 @@ static void test_project_file__found_upwards_to_the_git_root(void **state)
 	assert_string_equal(f->cfg->rules[0].origin, "~/p/.zwatch.json:1");
 	zw_autofree char *file = at(f, "home/p/.zwatch.json");
 	assert_string_equal(f->cfg->project_file, file);
-	/* The nearest one counts. */
+	/* All of them count: one in a folder below takes nothing back. */
 	put(f, "home/p/sub/.zwatch.json", "{\"network\": {\"deniedDomains\": [\"near.example\"]}}");
 	assert_int_equal(load(f), 0);
-	assert_int_equal(f->cfg->n_rules, 1);
+	assert_int_equal(f->cfg->n_rules, 2);
 	assert_string_equal(f->cfg->rules[0].pattern, "near.example");
+	assert_string_equal(f->cfg->rules[1].pattern, "here.example");
+	zw_autofree char *near = at(f, "home/p/sub/.zwatch.json");
+	assert_string_equal(f->cfg->project_file, near);
 	f->source.no_project = true;
 	assert_int_equal(load(f), 0);
 	assert_int_equal(f->cfg->n_rules, 0);

@@ -120,8 +120,15 @@ static void test_table__texts_are_usable(void **state)
 	for (size_t i = 0; i < n; i++) {
 		assert_true(strlen(keys[i].help) >= 10 && strlen(keys[i].help) <= 100);
 		assert_true(strlen(keys[i].path) < 64);
-		/* What narrows are the denies. */
-		assert_int_equal(keys[i].is_narrow, strstr(keys[i].path, ".den") != NULL);
+		/* What narrows are the denies, and single values that can be stricter. */
+		assert_int_equal(keys[i].is_narrow,
+				 keys[i].is_ordered || strstr(keys[i].path, ".den") != NULL);
+		if (keys[i].is_ordered)
+			assert_true(strcmp(keys[i].type, "MODE") == 0 ||
+				    strcmp(keys[i].type, "CHOICE") == 0 ||
+				    strcmp(keys[i].type, "BOOL") == 0 ||
+				    strcmp(keys[i].type, "INT") == 0 ||
+				    strcmp(keys[i].type, "SIZE") == 0);
 	}
 }
 
