@@ -20,6 +20,7 @@
 #include "sandbox/bars.h"
 #include "sandbox/conf.h"
 #include "sandbox/init/proto.h"
+#include "sandbox/links.h"
 #include "sandbox/standins.h"
 #include "sandbox/survey.h"
 #include "sandbox/syscalls.h"
@@ -457,7 +458,8 @@ static int on_hello(struct start *s, const struct received *r, struct sb_failure
 				  &s->session->bars_fd);
 	if (error < 0)
 		return sb_fail(f, SB_STAGE_RESOURCES, -error, "fork");
-	return net_open(s, r->pid, f);
+	error = net_open(s, r->pid, f);
+	return error < 0 ? error : sb_links_hold(r->pid, &s->layout, f);
 }
 
 static int on_ready(struct start *s, const struct received *r, struct sb_failure *f)

@@ -75,6 +75,9 @@ static bool settle(unsigned kinds, const enum sb_place_kind *around, enum sb_pla
 	bool is_writable = around && *around == SB_PLACE_WRITABLE;
 	bool is_shown = HAS(kinds, SB_PLACE_SHOWN);
 
+	*ret = SB_PLACE_LINK;
+	if (HAS(kinds, SB_PLACE_LINK))
+		return is_writable;
 	*ret = SB_PLACE_READ_ONLY;
 	if (HAS(kinds, SB_PLACE_HIDDEN) && !is_shown) {
 		*ret = SB_PLACE_HIDDEN;
@@ -135,7 +138,8 @@ static void order_pin(struct sb_layout *l)
 		const struct sb_place *around = place_around(l->places, i, p->path);
 
 		if (around && around->kind == SB_PLACE_WRITABLE &&
-		    (p->kind == SB_PLACE_READ_ONLY || p->kind == SB_PLACE_HIDDEN))
+		    (p->kind == SB_PLACE_READ_ONLY || p->kind == SB_PLACE_HIDDEN ||
+		     p->kind == SB_PLACE_LINK))
 			pin_folders(l, p->path, strlen(around->path));
 	}
 }
@@ -277,6 +281,8 @@ static void add_places(struct args *a, const struct sb_layout *l, const struct s
 		case SB_PLACE_SHOWN:
 		case SB_PLACE_READ_ONLY:
 			add_bind(a, "--ro-bind", p->path);
+			break;
+		case SB_PLACE_LINK: /* not bwrap's: it would follow it */
 			break;
 		case SB_PLACE_FRESH:
 			add_fresh(a, l, i);

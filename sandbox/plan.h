@@ -16,8 +16,8 @@
  * which is read-only inside a writable place and nothing elsewhere. Links are followed first.
  *
  * What must not change inside a writable place is a mount of its own, and so is every folder on the
- * way to it: a mount point can be neither renamed nor removed, so nothing else can be put in its
- * place. The price: files cannot be moved (only copied) across such a folder's edge. */
+ * way to it, and every link that leads there: a mount point can be neither renamed nor removed, so
+ * nothing else can be put in its place. The price: files cannot be moved (only copied) across such a folder's edge. */
 #ifndef ZW_SANDBOX_PLAN_H
 #define ZW_SANDBOX_PLAN_H
 
@@ -92,6 +92,7 @@ enum sb_place_kind {
 	SB_PLACE_READ_ONLY,
 	SB_PLACE_FRESH,
 	SB_PLACE_HIDDEN,
+	SB_PLACE_LINK, /* a symbolic link to one that must not change (sandbox/links.h) */
 };
 
 struct sb_place {

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "sandbox/bars.h"
+#include "sandbox/links.h"
 #include "src/base/mem.h"
 #include "src/base/str.h"
 
@@ -29,26 +30,37 @@ static bool is_reserved(const char *path)
 	return false;
 }
 
+static void on_link(const char *link, void *arg)
+{
+	sb_layout_add(arg, link, SB_PLACE_LINK, false);
+}
+
 /* Symlinks are followed here, once: bwrap must not meet one in a mount point, since an absolute one
- * would lead it out of the tree that it is building. */
+ * would lead it out of the tree that it is building. Those that lead to what must not change must
+ * not change either. */
 static int add_real(struct sb_layout *l, const char *path, enum sb_place_kind kind,
 		    struct sb_failure *f)
 {
-	/* Most of the paths that could be hidden do not exist; this asks once, realpath() per component. */
+	bool is_kept =
+		kind == SB_PLACE_HIDDEN || kind == SB_PLACE_READ_ONLY || kind == SB_PLACE_GUARDED;
+	/* Most of the paths that could be hidden do not exist; this asks once, not per component. */
 	bool is_there = access(path, F_OK) == 0;
-	struct stat st;
+	size_t at = SIZE_MAX;
+	bool is_dir = false;
 
 	/* Links that go round may lead somewhere a moment later, and the rule would be lost. */
-	if (!is_there && errno == ELOOP && (kind == SB_PLACE_HIDDEN || kind == SB_PLACE_READ_ONLY))
+	if (!is_there && errno == ELOOP && is_kept && kind != SB_PLACE_GUARDED)
 		return sb_fail(f, SB_STAGE_PLAN, ELOOP, "%s", path);
-	zw_autofree char *real = is_there ? realpath(path, NULL) : NULL;
-	if (!real || stat(real, &st) < 0)
+	if (!is_there && errno != ELOOP)
+		return 0;
+	zw_autofree char *real = sb_links_follow(path, is_kept ? on_link : NULL, l, &at, &is_dir);
+	if (!real || at != SIZE_MAX)
 		return 0;
 	if (is_reserved(real))
 		return sb_fail(f, SB_STAGE_PLAN, EINVAL, "%s", path);
-	if (kind == SB_PLACE_FRESH && !S_ISDIR(st.st_mode))
+	if (kind == SB_PLACE_FRESH && !is_dir)
 		return sb_fail(f, SB_STAGE_PLAN, ENOTDIR, "%s", path);
-	sb_layout_add(l, real, kind, S_ISDIR(st.st_mode));
+	sb_layout_add(l, real, kind, is_dir);
 	return 0;
 }
 
@@ -120,29 +132,6 @@ static int survey_places(const struct sb_plan *p, struct sb_layout *l, struct sb
 
 /* -- what is not there, and must not come ------------------------------------------------------- */
 
-/** @path with its links followed as far as it exists, and where in it the first part that is missing
- * begins (at its slash); NULL when nothing is missing, or the way there is no folder. */
-static char *first_missing(const char *path, size_t *ret_at)
-{
-	zw_autofree char *there = zw_xstrdup(path);
-
-	for (;;) {
-		zw_autofree char *real = realpath(there, NULL);
-		size_t len = strlen(there);
-
-		if (real && path[len] == '\0')
-			return NULL;
-		if (real) {
-			*ret_at = strcmp(real, "/") == 0 ? 0 : strlen(real);
-			return zw_xasprintf("%.*s%s", (int)*ret_at, real, path + len);
-		}
-		char *slash = strrchr(there, '/');
-		if (errno != ENOENT || !slash || slash == there)
-			return NULL;
-		*slash = '\0';
-	}
-}
-
 static bool is_left(const char *path)
 {
 	struct stat st;
@@ -166,25 +155,21 @@ static void survey_ways(struct sb_layout *l, const char *path, size_t at)
 	sb_layout_way(l, parent);
 }
 
-/** Folders on the way to it are made as well, so that others may be made beside it. */
+/** Folders on the way to it are made as well, so that others may be made beside it. A link that leads
+ * to nothing is held, and what it leads to is barred. */
 static void survey_bar(struct sb_layout *l, const struct sb_bar *b)
 {
 	size_t at = 0;
-	zw_autofree char *path = first_missing(b->path, &at);
-	struct stat st;
+	bool is_dir;
+	zw_autofree char *path = sb_links_follow(b->path, on_link, l, &at, &is_dir);
 
-	if (!path && is_left(b->path)) {
-		path = realpath(b->path, NULL);
-		at = path ? strlen(path) : 0;
-	}
-	/* A dangling link at its end: what it leads to is missing, not the name. */
-	if (!path || (lstat(path, &st) == 0 && !sb_bar_is_left(&st)))
+	if (!path || (at == SIZE_MAX && !is_left(path)))
 		return;
 	zw_autofree char *folder =
-		path[at] == '\0' ? parent_of(path) : zw_xasprintf("%.*s", (int)at, path);
+		at == SIZE_MAX ? parent_of(path) : zw_xasprintf("%.*s", (int)at, path);
 	if (!sb_layout_is_writable(l, folder) || access(folder, W_OK | X_OK) < 0)
 		return;
-	survey_ways(l, path, path[at] == '\0' ? strlen(folder) : at);
+	survey_ways(l, path, at == SIZE_MAX ? strlen(folder) : at);
 	sb_layout_bar(l, path, b->content);
 }
 

@@ -390,6 +390,10 @@ static void guard_repository(struct search *s, const char *work_tree)
 
 	if (dot_git == NULL || stat(dot_git, &st) < 0)
 		return;
+	/* By way of the link, so that it is held too: another one would be another repository. */
+	if (strcmp(path, dot_git) != 0)
+		guard(s, zw_xasprintf("%s%s", path, S_ISDIR(st.st_mode) ? "/config" : ""), true,
+		      NULL, false, "which repository this is");
 	if (!S_ISDIR(st.st_mode)) {
 		guard_linked(s, work_tree, dot_git);
 		return;

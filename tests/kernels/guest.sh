@@ -39,7 +39,7 @@ chown 4242:4242 $group $group/cgroup.procs $group/cgroup.subtree_control $group/
 unprivileged() {
 	setsid setpriv --reuid 4242 --regid 4242 --clear-groups env -i PATH="$PATH" HOME=$home USER=$user \
 		LC_ALL=C.UTF-8 XDG_RUNTIME_DIR=/run/user/4242 ZW_SRC=$home/zwatch ZW_BUILD=$home/zwatch ZW_BIN=$home/zwatch/bin \
-		ZW_SB_DRIVER=$home/zwatch/sb_driver ZW_SB_PROBE=$home/zwatch/sb_probe ZW_BROKER=$home/zwatch/bin/zwatch-broker \
+		ZW_SB_DRIVER=$home/zwatch/sb_driver ZW_SB_PROBE=$home/zwatch/sb_probe ZW_BROKER=$home/zwatch/bin/zwatch-broker ZW_SLOW=20 \
 		"$@"
 }
 

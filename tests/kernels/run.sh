@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: MIT
 # The sandbox on kernels of others: boots Debian's own (linux-image-amd64) by emulation, with the root
 # of this machine below it (read-only), and runs tests there as an unprivileged user.
-#   run.sh 12|13 smoke|all
+#   run.sh 12|13 smoke|all [NAME]...   with names: those of the list alone
 # Kernels come from the package mirror of this machine into a folder that is kept ($ZW_KERNELS). Nothing
 # is installed, and the sources of the machine's own apt are not touched.
 set -u
 : "${ZW_SRC:?}" "${ZW_BIN:?}" "${ZW_BUILD:?}"
 release=$1 what=$2
+shift 2
 PATH=$PATH:/usr/sbin:/sbin
 W=$(mktemp -d "${TMPDIR:-/var/tmp}/zw-kernel.XXXXXX") || exit 1
 trap 'rm -rf "$W"' EXIT
@@ -102,12 +103,12 @@ python3 "$ZW_SRC/tests/kernels/initramfs.py" init="$ZW_BUILD/bin/zwk_boot" modul
 
 mkdir "$stage/zwatch/bin"
 cp "$ZW_BIN"/zwatch "$ZW_BIN"/zwatch-* "$stage/zwatch/bin/"
-for f in sb_driver sb_probe; do cp "$ZW_BUILD/tests/$f" "$stage/zwatch/" || exit 1; done
+for f in sb_driver sb_probe broker_drive broker_fault; do cp "$ZW_BUILD/tests/$f" "$stage/zwatch/" || exit 1; done
 cp -r "$ZW_SRC/data" "$stage/zwatch/"
 for d in support sandbox scen net; do cp -r "$ZW_SRC/tests/$d" "$stage/zwatch/tests/"; done
 cp -r "$kernel/lib" "$stage/"
 cp "$ZW_SRC/tests/kernels/guest.sh" "$stage/"
-awk -v what="$what" '!/^#/ && NF && (what == "all" || $1 == "smoke") { $1 = ""; print substr($0, 2) }' "$ZW_SRC/tests/kernels/list" >"$stage/list"
+awk -v what="$what" -v names=" $* " '!/^#/ && NF && (what == "all" || $1 == "smoke") && (names == "  " || index(names, " " $2 " ")) { $1 = ""; print substr($0, 2) }' "$ZW_SRC/tests/kernels/list" >"$stage/list"
 chmod -R a+rX "$W"
 
 accel=(-accel tcg,thread=multi)

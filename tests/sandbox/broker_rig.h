@@ -86,9 +86,10 @@ void rig_init(struct rig *r);
  * Skips the test (exit 77) when this machine cannot make the namespaces.
  */
 void rig_start(struct rig *r, int (*agent)(struct rig *r));
-/** Runs the loop until @until or @limit_ms; whether it held. */
+/** Runs the loop until @until or @limit_ms; whether it held. From 5 s on the limit is as many times as
+ * long as the variable ZW_SLOW says. */
 bool rig_run(struct rig *r, bool (*until)(struct rig *r), int64_t limit_ms);
-/** Until the agent's function has returned; fails the test after 20 s. Returns its result. */
+/** Until the agent's function has returned; fails the test after 20 s (times ZW_SLOW). Returns its result. */
 int rig_result(struct rig *r);
 /** Ends broker and agent, removes the folders. */
 void rig_fini(struct rig *r);

@@ -46,6 +46,35 @@ check "Z029 what a link leads to is read-only" \
 	"$(printf 'write EROFS\nwrite EROFS\nrename EBUSY')"
 check "Z029 the same by an absolute link" "$(sb --guard "$project/abs" -- ./probe write real/rc)" "write EROFS"
 rm -r "$project/rel" "$project/abs" "$project/real"
+
+# The links themselves: whoever replaces one decides what is run outside the next time.
+mkdir -p "$project/real" "$project/d"
+echo r >"$project/real/rc"
+ln -s real/rc "$project/rel"
+ln -s ../real/rc "$project/d/l"
+ln -s rel "$project/chain"
+ln -s real "$project/dir"
+held="$(printf 'rename EBUSY\nrename EBUSY\nwrite EROFS')"
+check "Z029 a link to a protected file cannot be replaced" \
+	"$(sb --guard "$project/rel" -- ./probe rename rel r2 , rename probe rel , write rel)" "$held"
+check "Z029 nor a link in a chain of them" \
+	"$(sb --guard "$project/chain" -- ./probe rename chain c2 , rename rel r2 , write chain)" "$held"
+check "Z029 nor one in a folder, which cannot be moved" \
+	"$(sb --guard "$project/d/l" -- ./probe rename d/l d/m , rename d e , write d/l)" "$held"
+check "Z029 nor one to a folder on the way" \
+	"$(sb --guard "$project/dir/rc" -- ./probe rename dir e , rename real e , write dir/rc)" "$held"
+check "Z029 nor one to a hidden place" \
+	"$(sb --hide "$project/dir" -- ./probe rename dir e , rename real e , write dir/rc)" "$held"
+check "Z029 they are read as ever, and neither ln nor rm takes one away" \
+	"$(sb --guard "$project/chain" -- sh -c 'cat chain; ln -sfn probe rel 2>/dev/null; rm -f rel chain 2>/dev/null; readlink chain rel; cat rel' | paste -sd" ")" \
+	"r rel real/rc r"
+check "Z029 others can be" "$(sb --guard "$project/rel" -- ./probe rename dir e , rename e dir)" "$(printf 'rename ok\nrename ok')"
+ln -s nowhere/deep "$project/dangling"
+check "Z029 a link to nothing is held, and what it leads to cannot be made" \
+	"$(sb --bar "$project/dangling" -- sh -c './probe rename dangling e , write nowhere/deep/x; mkdir nowhere/other && echo made')" \
+	"$(printf 'rename EBUSY\nwrite EROFS\nmade')"
+rm -r "$project/nowhere" "$project/dangling" "$project/rel" "$project/d" "$project/chain" "$project/dir" "$project/real"
+check "Z029 nothing of it is left" "$(find "$project" | sort)" "$before"
 check "the way to a bar is made too, and open" \
 	"$(sb --bar "$project/a/b/c" -- sh -c 'find a; ./probe write a/x , write a/b/c/x , rename a z , rename a/b a/z; rm a/x')" \
 	"$(printf 'a\na/b\na/b/c\nwrite ok\nwrite EROFS\nrename EBUSY\nrename EBUSY')"

@@ -36,6 +36,10 @@ cp -a "$project/.git" "$W/saved.git"
 same "Z031 .git cannot be replaced" "kept" \
 	"$(run sh -c 'mv .git .g 2>/dev/null || rm -rf .git 2>/dev/null; test -f .git/config && echo kept')"
 cp -a "$W/saved.git/." "$project/.git/"
+mv "$project/.git" "$project/real.git" && ln -s real.git "$project/.git"
+same "Z029 a .git that is a link: neither it nor what it leads to can be replaced" "kept real.git real.git/config" \
+	"$(run sh -c 'mv .git .g 2>/dev/null || mv real.git .g 2>/dev/null || ln -sfn /nowhere .git 2>/dev/null || (echo x >>.git/config) 2>/dev/null || echo kept $(readlink .git) $(ls real.git/config)')"
+rm "$project/.git" && mv "$project/real.git" "$project/.git"
 same "a repository of the agent's own" "ok" "$(run sh -c 'git init -q sub && cd sub && git config a.b c && echo ok')"
 rm -rf "$project/sub"
 

@@ -135,8 +135,8 @@ static void test_order__strictest_of_equals(void **state)
 
 /* -- precedence -------------------------------------------------------------------------------- */
 
-static const char *const kind_names[] = {"guarded",   "shown", "writable",
-					 "read-only", "fresh", "hidden"};
+static const char *const kind_names[] = {"guarded", "shown",  "writable", "read-only",
+					 "fresh",   "hidden", "link"};
 
 /** What @path is in @l, "" = as the system around it. */
 static const char *kind_of(const struct sb_layout *l, const char *path)
@@ -378,6 +378,23 @@ static void test_z031_order__way_to_a_protected_path_cannot_be_moved(void **stat
 	sb_layout_fini(&l);
 }
 
+static void test_z029_order__links_in_writable_places_are_held(void **state)
+{
+	struct sb_layout l = layout_new();
+
+	(void)state;
+	sb_layout_add(&l, "/home/u/p/a/link", SB_PLACE_LINK, false);
+	sb_layout_add(&l, "/home/u/other", SB_PLACE_LINK, false);
+	sb_layout_add(&l, "/tmp/link", SB_PLACE_LINK, false);
+	sb_layout_order(&l);
+	assert_string_equal(kind_of(&l, "/home/u/p/a/link"), "link");
+	assert_string_equal(kind_of(&l, "/home/u/p/a"), "writable");
+	assert_string_equal(kind_of(&l, "/home/u/other"), "");
+	assert_string_equal(kind_of(&l, "/tmp/link"), "");
+	assert_null(strstr(args_of(&plan, &l), "a/link"));
+	sb_layout_fini(&l);
+}
+
 static void test_args__files_by_descriptor(void **state)
 {
 	struct sb_layout l = layout_new();
@@ -518,6 +535,7 @@ int main(void)
 		cmocka_unit_test(test_order__shown_and_writable_undo_hidden),
 		cmocka_unit_test(test_z034_order__nested_rules_hold_in_every_order),
 		cmocka_unit_test(test_z031_order__way_to_a_protected_path_cannot_be_moved),
+		cmocka_unit_test(test_z029_order__links_in_writable_places_are_held),
 		cmocka_unit_test(test_args__files_by_descriptor),
 		cmocka_unit_test(test_z134_args__paths_are_bytes),
 		cmocka_unit_test(test_args__texts_of_the_plan),
