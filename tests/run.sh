@@ -89,6 +89,8 @@ install_packages() {
 }
 
 failed=""
+# Most tests wait for a screen or a clock most of the time, so more of them than processors run at once.
+jobs=$((2 * $(nproc)))
 
 # build_and_test PRESET [CTEST-OPTION...]
 build_and_test() {
@@ -97,7 +99,7 @@ build_and_test() {
 	echo "== $preset ($(id -un))"
 	cmake --preset "$preset" >/dev/null
 	cmake --build --preset "$preset" -- --quiet
-	ctest --preset "$preset" -j 2 "$@" || failed="$failed $preset($(id -un))"
+	ctest --preset "$preset" -j "$jobs" "$@" || failed="$failed $preset($(id -un))"
 }
 
 # The tree as git has it (and what is not committed), for a user who may not read this folder.
@@ -147,9 +149,12 @@ else
 	build_and_test debug
 fi
 # Each test once more where it can tell more: parsers under the sanitizers, what people see in release.
-build_and_test fuzz
-build_and_test asan -L '^(unit|fuzz|net|scen)$'
-build_and_test release -L '^(tty|scen|sandbox|net|lint)$'
+# What is slow and the same in every build runs there with --long only.
+again="^(net.clients|agents.*|lint.(cases|format|headers|layers|resolvers|source))\$"
+[ -z "${ZW_LONG:-}" ] || again='^$'
+jobs=$(nproc) build_and_test fuzz
+build_and_test asan -L '^(unit|fuzz|net|scen)$' -E "$again"
+build_and_test release -L '^(tty|scen|sandbox|net|lint)$' -E "$again"
 if [ -n "$failed" ]; then
 	echo "tests: failed in:$failed" >&2
 	exit 1

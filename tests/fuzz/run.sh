@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs one libFuzzer target: the checked-in corpus, then ZW_FUZZ_RUNS new inputs (default 20000) but
-# no longer than 40 seconds, or ZW_FUZZ_SECONDS seconds when that is set. An input that fails is printed for base64 -d.
+# no longer than 25 seconds, or ZW_FUZZ_SECONDS seconds when that is set. An input that fails is printed for base64 -d.
 # usage: run.sh TARGET CORPUS
 set -eu
 target=$1
@@ -11,7 +11,7 @@ mkdir "$work/new" "$work/bad"
 if [ -n "${ZW_FUZZ_SECONDS:-}" ]; then
 	limit="-max_total_time=$ZW_FUZZ_SECONDS"
 else
-	limit="-runs=${ZW_FUZZ_RUNS:-20000} -max_total_time=40"
+	limit="-runs=${ZW_FUZZ_RUNS:-20000} -max_total_time=25"
 fi
 [ -d "$corpus" ] || corpus=
 # Its own status for a find is 77, which would be taken for a skip.
