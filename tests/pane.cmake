@@ -1,6 +1,7 @@
 # tests of pane
 zw_unit(pane_width SOURCES unit/pane_width.c DEPS zw_vt)
 zw_unit(pane_pace SOURCES unit/pane_pace.c DEPS zw_pane)
+zw_unit(pane_pass SOURCES unit/pane_pass.c DEPS zw_pane)
 zw_unit(pane_cast SOURCES unit/pane_cast.c DEPS zw_pane)
 zw_unit(pane_term SOURCES unit/pane_term.c DEPS zw_vt)
 zw_unit(pane_memory SOURCES unit/pane_memory.c DEPS zw_vt)

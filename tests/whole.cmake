@@ -7,7 +7,7 @@ foreach(name demo question always screen scroll death record keys text screenful
 	zw_script(tty.${name} tty tty/${name}.sh)
 endforeach()
 
-foreach(name ends bytes)
+foreach(name ends bytes plain)
 	zw_script(tty.${name} tty tty/${name}.py)
 endforeach()
 

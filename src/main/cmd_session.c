@@ -25,7 +25,7 @@
 /* Of a head, on the last line: 128 bits. */
 #define HEAD_DIGITS 32
 
-enum face { FACE_NONE, FACE_DASHBOARD, FACE_COLLAPSED };
+enum face { FACE_NONE, FACE_DASHBOARD, FACE_COLLAPSED, FACE_PLAIN };
 
 char *cmd_rules_path(const struct start *st)
 {
@@ -82,36 +82,66 @@ static int log_open(const struct start *st, bool is_verbose)
 	return fd;
 }
 
-static int face_choose(const struct cli *cli, enum face *ret)
+/* Whether a variable of the user's asks for lines in the place of a screen; NULL = none does. */
+static const char *plain_variable(void)
+{
+	static const char *const names[] = {"ZWATCH_PLAIN", "CLAUDE_AX_SCREEN_READER"};
+
+	for (size_t i = 0; i < ZW_N_ELEMENTS(names); i++) {
+		const char *value = getenv(names[i]);
+
+		if (value != NULL && *value != '\0' && strcmp(value, "0") != 0)
+			return names[i];
+	}
+	return NULL;
+}
+
+/* What is used when nobody said: the dashboard where the terminal can, lines where it cannot. */
+static enum face face_default(bool has_terminal, bool is_dumb, const char **ret_why)
+{
+	const char *variable = plain_variable();
+
+	if (!has_terminal)
+		return FACE_NONE;
+	if (variable == NULL && !is_dumb)
+		return FACE_DASHBOARD;
+	*ret_why = variable != NULL ? variable : "TERM";
+	return FACE_PLAIN;
+}
+
+/* @ret_why  for plain mode: where it was asked for */
+static int face_choose(const struct cli *cli, enum face *ret, const char **ret_why)
 {
 	const char *word = cli_get(cli, CLI_OPT_UI);
 	const char *term = getenv("TERM");
-	bool has_terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && term != NULL &&
-			    *term != '\0' && strcmp(term, "dumb") != 0;
+	bool is_dumb = term == NULL || *term == '\0' || strcmp(term, "dumb") == 0;
+	bool has_terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 
+	*ret_why = word != NULL ? "--ui" : "ZWATCH_UI";
 	if (word == NULL)
 		word = getenv("ZWATCH_UI");
 	if (word == NULL || *word == '\0')
-		word = has_terminal ? "dashboard" : "none";
-	if (strcmp(word, "none") == 0)
+		*ret = face_default(has_terminal, is_dumb, ret_why);
+	else if (strcmp(word, "none") == 0)
 		*ret = FACE_NONE;
+	else if (strcmp(word, "plain") == 0)
+		*ret = FACE_PLAIN;
 	else if (strcmp(word, "dashboard") == 0)
 		*ret = FACE_DASHBOARD;
 	else if (strcmp(word, "collapsed") == 0)
 		*ret = FACE_COLLAPSED;
 	else {
-		dprintf(2, "zwatch: '%s' is no --ui: dashboard, collapsed or none\n", word);
+		dprintf(2, "zwatch: '%s' is no --ui: dashboard, collapsed, plain or none\n", word);
 		return ZW_EXIT_USAGE;
 	}
-	if (*ret != FACE_NONE && !has_terminal) {
-		dprintf(2,
-			"zwatch: --ui %s needs a terminal on standard input and output, and TERM "
-			"set to what it is\n"
-			"        fix: start it in a terminal, or with --ui none\n",
-			word);
-		return ZW_EXIT_USAGE;
-	}
-	return 0;
+	if (*ret == FACE_NONE || (has_terminal && (*ret == FACE_PLAIN || !is_dumb)))
+		return 0;
+	dprintf(2,
+		"zwatch: --ui %s needs a terminal on standard input and output%s\n"
+		"        fix: start it in a terminal, or with --ui %s\n",
+		word, *ret == FACE_PLAIN ? "" : ", and TERM set to what it is",
+		has_terminal ? "plain" : "none");
+	return ZW_EXIT_USAGE;
 }
 
 /* -- dangerous sockets that settings list ------------------------------------------------------- */
@@ -474,8 +504,8 @@ static int face_prepare(struct dash *d)
 	return ZW_EXIT_INTERNAL;
 }
 
-static int session_run(struct start *st, const struct cli *cli, enum face face, bool is_dangerous,
-		       const char *name, const struct about *about, int log_fd)
+static int session_run(struct start *st, const struct cli *cli, enum face face, const char *why,
+		       bool is_dangerous, const char *name, const struct about *about, int log_fd)
 {
 	zw_autofree char *upstreams = upstreams_of(st->cfg);
 	zw_autofree char *private_names = lines_of(&st->cfg->allow_private);
@@ -541,6 +571,7 @@ static int session_run(struct start *st, const struct cli *cli, enum face face, 
 	config.cast = cast_file != NULL ? &cast : NULL;
 	if (face != FACE_NONE) {
 		face_config(&dash, st, cli, face, store, name);
+		dash.plain_why = face == FACE_PLAIN ? why : NULL;
 		status = face_prepare(&dash);
 		if (status != 0) {
 			cast_close(&cast);
@@ -595,6 +626,7 @@ static int store_check(const struct start *st)
 int cmd_session(struct start *st, const struct cli *cli)
 {
 	bool is_run = cli->command == CLI_CMD_run, is_dangerous = false;
+	const char *why = "";
 	enum face face;
 
 	if (getenv("ZWATCH") != NULL) {
@@ -607,7 +639,7 @@ int cmd_session(struct start *st, const struct cli *cli)
 		dprintf(2, "zwatch: run what? For example: zwatch run -- npm test\n");
 		return ZW_EXIT_USAGE;
 	}
-	int status = face_choose(cli, &face);
+	int status = face_choose(cli, &face, &why);
 	if (status == 0)
 		status = danger_check(st, cli, &is_dangerous);
 	if (status != 0)
@@ -617,7 +649,10 @@ int cmd_session(struct start *st, const struct cli *cli)
 	if (status != 0)
 		return status;
 	zw_autoclose int log_fd = log_open(st, cli_has(cli, CLI_OPT_VERBOSE));
-	if (start_agent(st, cli, is_run ? "" : cli->word, cli->rest, face != FACE_NONE) < 0) {
+	if (start_agent(st, cli, is_run ? "" : cli->word, cli->rest,
+			face == FACE_NONE    ? START_NO_PTY
+			: face == FACE_PLAIN ? START_PTY_AS_OUTSIDE
+					     : START_PTY) < 0) {
 		dprintf(2, "zwatch: the preset of '%s' is not known\n", cli->word);
 		return ZW_EXIT_CONFIG;
 	}
@@ -626,5 +661,5 @@ int cmd_session(struct start *st, const struct cli *cli)
 		return status;
 	agent_sites(st);
 	const char *name = strcmp(cli->word, "run") == 0 ? zw_basename(cli->rest[0]) : cli->word;
-	return session_run(st, cli, face, is_dangerous, name, &about, log_fd);
+	return session_run(st, cli, face, why, is_dangerous, name, &about, log_fd);
 }

@@ -180,6 +180,26 @@ static void face_pane_size(void *arg, int *ret_rows, int *ret_cols)
 	ui_pane_size(d->config.layout, size.ws_row, size.ws_col, ret_rows, ret_cols);
 }
 
+void dash_host(struct dash *d, struct ui_host *ret)
+{
+	*ret = (struct ui_host){.input = host_input,
+				.pane_resize = host_pane_resize,
+				.frame_done = host_frame_done,
+				.ask_open = host_ask_open,
+				.answer = host_answer,
+				.strict = host_strict,
+				.try_rule = host_try_rule,
+				.undo = host_undo,
+				.close_sock = host_close_sock,
+				.freeze = host_freeze,
+				.mode = host_mode,
+				.stop_agent = host_stop_agent,
+				.pane_restart = host_pane_restart,
+				.look = host_look,
+				.terminal = host_terminal,
+				.arg = d};
+}
+
 /* A crash must not leave the user without a usable terminal. */
 static void on_fatal_signal(int signo)
 {
@@ -195,23 +215,9 @@ static int face_open(struct sup *sup, struct zev_loop *loop, struct mdl_session 
 				    SIGTRAP, SIGXCPU, SIGUSR1,	 SIGUSR2, SIGALRM, SIGVTALRM,
 				    SIGPROF, SIGIO,   SIGSTKFLT, SIGPWR};
 	struct dash *d = arg;
-	struct ui_host host = {.input = host_input,
-			       .pane_resize = host_pane_resize,
-			       .frame_done = host_frame_done,
-			       .ask_open = host_ask_open,
-			       .answer = host_answer,
-			       .strict = host_strict,
-			       .try_rule = host_try_rule,
-			       .undo = host_undo,
-			       .close_sock = host_close_sock,
-			       .freeze = host_freeze,
-			       .mode = host_mode,
-			       .stop_agent = host_stop_agent,
-			       .pane_restart = host_pane_restart,
-			       .look = host_look,
-			       .terminal = host_terminal,
-			       .arg = d};
+	struct ui_host host;
 
+	dash_host(d, &host);
 	d->sup = sup;
 	for (size_t i = 0; i < ZW_N_ELEMENTS(fatal); i++)
 		signal(fatal[i], on_fatal_signal);
@@ -328,10 +334,11 @@ int dash_init(struct dash *d)
 	char name[64];
 
 	d->ui = NULL;
+	d->plain = NULL;
 	d->grid = NULL;
 	d->grid_fd = d->tty_fd = -1;
 	/* Before anything starts: the screen itself is taken when the agent already runs. */
-	int r = ui_check_terminal();
+	int r = d->plain_why == NULL ? ui_check_terminal() : 0;
 	if (r < 0)
 		return r;
 	/* Opened anew: O_NONBLOCK on the inherited descriptor would reach the shell behind it. */
@@ -361,6 +368,8 @@ int dash_init(struct dash *d)
 				    .resized = face_resized,
 				    .job = face_job,
 				    .arg = d};
+	if (d->plain_why != NULL)
+		dash_plain_face(d, &d->face);
 	return 0;
 }
 

@@ -10,6 +10,8 @@
 struct dash {
 	struct ui_config config; /* set by the caller before dash_face() */
 	struct ui *ui;		 /* owned while open */
+	const char *plain_why;	 /* plain mode, and where it was asked for; NULL = the dashboard */
+	struct plain_tty *plain; /* owned while open */
 	struct sup *sup;
 	struct pane_grid *grid; /* owned mapping */
 	int grid_fd, tty_fd;	/* owned */
@@ -24,6 +26,10 @@ struct dash {
  */
 int dash_init(struct dash *d);
 void dash_fini(struct dash *d);
+/** What a face may ask of the session. */
+void dash_host(struct dash *d, struct ui_host *ret);
+/** plain_face.c: the face of plain mode. */
+void dash_plain_face(struct dash *d, struct sup_face *ret);
 /** The face for sup_run(); borrowed from @d. */
 const struct sup_face *dash_face(struct dash *d);
 

@@ -302,7 +302,16 @@ static void env_terminal(struct start *st)
 	env_locale(st);
 }
 
-static void env_make(struct start *st, const struct cli *cli, bool has_pty)
+/* Plain mode: what is printed reaches the user's own terminal. */
+static void env_terminal_as_outside(struct start *st)
+{
+	const char *term = getenv("TERM");
+
+	env_set(st, "TERM", term != NULL && *term != '\0' ? term : "dumb");
+	env_locale(st);
+}
+
+static void env_make(struct start *st, const struct cli *cli, enum start_pty pty)
 {
 	zw_autofree char *runtime = zw_xasprintf("/run/user/%u", (unsigned)st->places.uid);
 
@@ -317,8 +326,10 @@ static void env_make(struct start *st, const struct cli *cli, bool has_pty)
 		env_set(st, "PATH", "/usr/local/bin:/usr/bin:/bin");
 	for (char **e = st->agent->env; *e != NULL; e++)
 		env_add(st, zw_xstrdup(*e));
-	if (has_pty)
+	if (pty == START_PTY)
 		env_terminal(st);
+	else if (pty == START_PTY_AS_OUTSIDE)
+		env_terminal_as_outside(st);
 	env_proxy(st);
 	env_set(st, "ZWATCH", "1");
 	env_options(st, cli);
@@ -563,7 +574,7 @@ static void argv_make(struct start *st, const char *command, char **rest)
 }
 
 int start_agent(struct start *st, const struct cli *cli, const char *name, char **command,
-		bool has_pty)
+		enum start_pty pty)
 {
 	const struct cfg_agent_entry *entry = *name != '\0' ? cfg_agent_entry(st->cfg, name) : NULL;
 	const char *preset = entry != NULL ? entry->preset : name;
@@ -584,7 +595,7 @@ int start_agent(struct start *st, const struct cli *cli, const char *name, char 
 	cfg_shown_paths(&st->places, &st->shown_paths);
 	cfg_protected_paths(&st->places, st->cfg, st->agent, &st->protected_);
 	lists_make(st);
-	env_make(st, cli, has_pty);
+	env_make(st, cli, pty);
 	st->bwrap = find_in_path("bwrap");
 	st->init = sup_program_path("zwatch-init");
 	st->plan = (struct sb_plan){
@@ -606,7 +617,7 @@ int start_agent(struct start *st, const struct cli *cli, const char *name, char 
 		.limits = {.memory_b = (uint64_t)st->cfg->limit_memory_b,
 			   .processes = (uint32_t)st->cfg->limit_processes,
 			   .cpu_percent = (uint32_t)st->cfg->limit_cpu},
-		.want_pty = has_pty,
+		.want_pty = pty != START_NO_PTY,
 		.stdio = {0, 1, 2},
 		.bwrap = st->bwrap,
 		.init = st->init,

@@ -10,6 +10,12 @@
 #include "src/config/protect.h"
 #include "src/main/cli.h"
 
+enum start_pty {
+	START_NO_PTY,	      /* what zwatch has */
+	START_PTY,	      /* zwatch's own terminal */
+	START_PTY_AS_OUTSIDE, /* one that passes on what TERM outside understands */
+};
+
 /** All that a session is made from; owned, start_fini(). */
 struct start {
 	struct cfg_places places;
@@ -50,11 +56,11 @@ void start_print_report(const struct start *st, int fd, bool with_notes);
  *
  * @name      preset or configured agent; "" = none (`zwatch run`)
  * @command   NULL-terminated; for an agent its arguments only
- * @has_pty   the agent gets a terminal of its own
+ * @pty       what the agent gets for a terminal
  * Returns    0, ZW_E_NOT_FOUND
  */
 int start_agent(struct start *st, const struct cli *cli, const char *name, char **command,
-		bool has_pty);
+		enum start_pty pty);
 
 /** Whether the agent may write to @path (absolute, without symlinks), after start_agent(). */
 bool start_is_writable(const struct start *st, const char *path);

@@ -131,6 +131,7 @@ static void pane_setup(struct sup *s)
 				      .bg_rgb = 0x000000,
 				      .has_kitty = s->config->has_kitty,
 				      .has_clipboard = s->config->has_clipboard,
+				      .is_plain = s->face->bytes != NULL,
 				      .scrollback_n = s->config->scrollback_n};
 
 	if (s->pane.chan == NULL || s->pty_fd < 0)
@@ -275,6 +276,11 @@ void sup_on_pane_msg(struct sup *s, enum zw_msg_id id, const union zw_msg_any *m
 {
 	if (id == ZW_ID_pane_frame && s->is_face_open) {
 		s->face->frame(s->face->arg, &msg->pane_frame);
+	} else if (id == ZW_ID_pane_bytes && s->is_face_open && s->face->bytes != NULL) {
+		s->face->bytes(s->face->arg, msg->pane_bytes.bytes.p, msg->pane_bytes.bytes.len);
+		/* The agent is over and its output is not: it goes on while it moves. */
+		if (s->is_agent_over)
+			zev_timer_start(s->patience, PANE_DRAIN_MS);
 	} else if ((id == ZW_ID_pane_found || id == ZW_ID_pane_text || id == ZW_ID_pane_link_is) &&
 		   s->is_face_open) {
 		s->face->pane_answer(s->face->arg, id, msg);

@@ -95,6 +95,9 @@ struct sup_face {
 	int (*grid_fd)(void *arg);
 	void (*changed)(void *arg, unsigned changed);
 	void (*frame)(void *arg, const struct zw_msg_pane_frame *frame);
+	/** Plain mode, in the place of frames, NULL otherwise: the agent's output. sup_frame_done() when
+	 * more may come. */
+	void (*bytes)(void *arg, const void *bytes, size_t len);
 	/** ZW_NOTE_KIND_*, as pane_note. */
 	void (*note)(void *arg, unsigned kind, uint32_t value, const char *text);
 	/** The agent put this on the user's clipboard, as the settings let it. Any bytes. */

@@ -19,11 +19,14 @@
 #include "ui/pane/cast.h"
 #include "ui/pane/notes.h"
 #include "ui/pane/pace.h"
+#include "ui/pane/pass.h"
 #include "ui/pane/vt.h"
 
 #define READ_PER_TURN_B (64u << 10)
 #define COPY_MAX_B	(1u << 20)
 #define COPY_PIECE_B	(32u << 10)
+#define PASS_MAX_B	(READ_PER_TURN_B * 2) /* one read beyond the mark below */
+#define PASS_HIGH_B	READ_PER_TURN_B	      /* plain mode: behind it the pty is not read */
 
 struct pane {
 	struct zev_loop *loop;
@@ -38,8 +41,11 @@ struct pane {
 	struct pane_notes notes;
 	struct pane_pace pace;
 	struct pane_cast cast;
-	bool is_eof;	  /* the pty has ended */
-	bool is_eof_told; /* and zwatch knows */
+	bool is_plain; /* bytes for the user's terminal in the place of frames */
+	struct pane_pass pass;
+	struct zw_buf plain; /* what waits for zwatch to take it */
+	bool is_eof;	     /* the pty has ended */
+	bool is_eof_told;    /* and zwatch knows */
 };
 
 static bool state_differs(const struct pane *p)
@@ -86,6 +92,16 @@ static void frame_send(struct pane *p)
 	pane_pace_sent(&p->pace, zw_mono_ms());
 }
 
+/* What of the pty is of interest now. */
+static void pty_want(struct pane *p)
+{
+	bool is_full = p->is_plain && p->plain.len >= PASS_HIGH_B;
+
+	if (p->io != NULL)
+		zev_io_set(p->io, (is_full ? 0u : ZEV_READ) |
+					  (pane_vt_replies(p->vt)->len > 0 ? ZEV_WRITE : 0u));
+}
+
 /* The last frame is out, or there was nothing left to show. */
 static void eof_tell(struct pane *p)
 {
@@ -103,10 +119,33 @@ static void cast_tell(struct pane *p)
 		zw_send(p->chan, pane_record_end, .status = p->cast.error);
 }
 
+/* Plain mode: hands on what there is, and reads on where that makes room. */
+static void bytes_step(struct pane *p)
+{
+	size_t n = p->plain.len < COPY_PIECE_B ? p->plain.len : COPY_PIECE_B;
+
+	pane_notes_send(&p->notes, p->chan);
+	if (n > 0 && p->pace.has_credit) {
+		zw_send(p->chan, pane_bytes, .bytes = zw_span_n(zw_buf_head(&p->plain), n));
+		zw_buf_consume(&p->plain, n);
+		p->pace.has_credit = false;
+		pane_cast_flush(&p->cast);
+	}
+	if (p->plain.len == 0)
+		eof_tell(p);
+	cast_tell(p);
+	pty_want(p);
+}
+
 /* Sends a frame if one is due, else sets the timer for it. */
 static void frame_step(struct pane *p)
 {
 	int64_t now = zw_mono_ms(), wait;
+
+	if (p->is_plain) {
+		bytes_step(p);
+		return;
+	}
 	bool has = has_news(p);
 
 	if (has)
@@ -149,14 +188,15 @@ static void replies_write(struct pane *p)
 			break;
 		zw_buf_consume(b, (size_t)n);
 	}
-	if (p->io != NULL)
-		zev_io_set(p->io, ZEV_READ | (b->len > 0 ? ZEV_WRITE : 0u));
+	pty_want(p);
 }
 
 static void feed(struct pane *p, const uint8_t *bytes, size_t len)
 {
 	pane_pace_read(&p->pace, len, zw_mono_ms());
 	pane_cast_output(&p->cast, bytes, len, zw_mono_us());
+	if (p->is_plain)
+		pane_pass_feed(&p->pass, bytes, len, &p->plain);
 	while (len > 0) {
 		size_t n = pane_vt_feed(p->vt, bytes, len, zw_mono_ms());
 
@@ -238,6 +278,7 @@ static void on_msg_setup(struct pane *p, const struct zw_msg_pane_setup *m, int 
 	if (zw_set_nonblock(p->fd_pty) < 0)
 		zw_fatal("cannot use the pty");
 	p->vt = pane_vt_new(&config, &pane_notes_events, &p->notes);
+	p->is_plain = m->is_plain != 0;
 	p->pace.has_credit = true;
 	p->io = zev_io_new(p->loop, p->fd_pty, ZEV_READ, on_pty_ready, p);
 	frame_step(p);
@@ -369,6 +410,7 @@ static void pane_fini(struct pane *p)
 	pane_vt_free(p->vt);
 	pane_notes_clear(&p->notes);
 	pane_cast_fini(&p->cast);
+	zw_buf_fini(&p->plain);
 	if (p->grid != NULL)
 		munmap(p->grid, PANE_GRID_SIZE_B);
 	zw_close(&p->fd_pty);
@@ -386,6 +428,7 @@ int main(void)
 	       SIG_IGN); /* the limit that zwatch sets for a recording is an error of write(2) */
 	pane_pace_init(&p.pace);
 	pane_cast_init(&p.cast);
+	zw_buf_init(&p.plain, PASS_MAX_B);
 	p.loop = zev_loop_new();
 	p.timer = zev_timer_new(p.loop, on_frame_timer, &p);
 	p.chan = zw_chan_new(p.loop, ZW_FD_CONTROL, ROLE_PANE, ROLE_SUPER, &chan_ops, &p);
