@@ -76,9 +76,7 @@ tt_wait 'CRITICAL' 60
 tt_prefix
 tt_keys a
 tt_wait 'If you allow it'
-sleep 1.2
-tt_keys y
-sleep 0.5
+tt_answer y 'Type docker'
 tt_type docker
 tt_keys Enter
 tt_wait 'OK from outside' 60

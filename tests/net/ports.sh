@@ -154,9 +154,7 @@ tt_wait '1 waiting' 20
 tt_prefix
 tt_keys a
 tt_wait 'Port of this machine'
-sleep 1.2
-tt_keys s
-tt_wait '^inside [0-9]+' 20
+tt_answer s '^inside [0-9]+'
 tt_type g
 tt_keys Enter
 tt_wait '\[got 0\]' 20
@@ -169,8 +167,13 @@ tt_prefix
 tt_keys a
 tt_wait 'Server inside'
 tt_wait 'your browser'
-sleep 1.2
-tt_keys s
+answered() {
+	sleep 1.2
+	tt_hasnt 'Server inside' && return
+	tt_keys s
+	wait_until 1 tt_hasnt 'Server inside'
+}
+wait_until 15 answered
 wait_until 20 is_up "$asked" inside && echo "ok: offered after it" || bad "not offered: $(tt_screen)"
 tt_type k
 tt_keys Enter

@@ -63,9 +63,10 @@ skip() {
 	exit 1
 }
 
-# wait_until SECONDS COMMAND...: polls, never sleeps blindly
+# wait_until SECONDS COMMAND...: polls, never sleeps blindly. Seconds of a machine that is not busy: only what
+# fails waits longer.
 wait_until() {
-	local end=$(($(date +%s) + $1))
+	local end=$(($(date +%s) + 4 * $1))
 	shift
 	until "$@" >/dev/null 2>&1; do
 		[ "$(date +%s)" -lt "$end" ] || return 1

@@ -42,4 +42,15 @@ tt_wait_gone() {
 		tt_screen | sed 's/^/  | /'
 	fi
 }
+# tt_answer KEY REGEX: a question takes a key only some time after its picture was written
+tt_answer() {
+	tt_answered() {
+		sleep 1.2
+		tt_has "$2" && return
+		tt_keys "$1"
+		wait_until 1 tt_has "$2"
+	}
+	wait_until 15 tt_answered "$1" "$2" || true
+	tt_wait "$2" 1
+}
 tt_hasnt() { ! tt_has "$1"; }

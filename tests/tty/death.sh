@@ -39,8 +39,7 @@ for helper in pane broker audit; do
 		tt_prefix
 		tt_keys a
 		tt_wait 'If you allow it'
-		sleep 1.2
-		tt_keys y
+		tt_answer y 'Type docker'
 		tt_type docker
 		tt_keys Enter
 		tt_wait 'curl=7'

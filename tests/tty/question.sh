@@ -66,23 +66,17 @@ tt_keys a
 tt_keys y
 tt_wait 'If you allow it'
 tt_has 'ANSWER HTTP' && bad "y within the arming time allowed"
-sleep 1.2
-tt_keys y
-tt_wait 'Type docker'
+tt_answer y 'Type docker'
 tt_paste docker
 tt_keys Enter
 tt_has 'ANSWER HTTP' && bad "a paste allowed"
 tt_has 'ANSWER HTTP' && bad "Enter after a paste allowed"
 tt_wait_gone 'Type docker'
-sleep 1.2
-tt_keys y
-tt_wait 'Type docker'
+tt_answer y 'Type docker'
 tt_type dockr
 tt_keys Enter
 tt_wait 'Nothing was allowed'
-sleep 1.2
-tt_keys y
-tt_wait 'Type docker'
+tt_answer y 'Type docker'
 tt_type docker
 tt_keys Enter
 tt_wait 'ANSWER HTTP/1.1 200 OK'
