@@ -32,7 +32,7 @@ void cfg_items_clear(struct cfg_items *items)
 	*items = (struct cfg_items){0};
 }
 
-void cfg_ports_add(struct cfg_ports *ports, uint16_t port)
+void cfg_ports_add(struct cfg_ports *ports, uint16_t port, const char *origin)
 {
 	size_t at = 0;
 
@@ -43,6 +43,10 @@ void cfg_ports_add(struct cfg_ports *ports, uint16_t port)
 	ports->list = zw_xrealloc(ports->list, ports->n + 1, sizeof(*ports->list));
 	memmove(ports->list + at + 1, ports->list + at, (ports->n - at) * sizeof(*ports->list));
 	ports->list[at] = port;
+	ports->origins = zw_xrealloc(ports->origins, ports->n + 1, sizeof(*ports->origins));
+	memmove(ports->origins + at + 1, ports->origins + at,
+		(ports->n - at) * sizeof(*ports->origins));
+	ports->origins[at] = zw_xstrdup(origin);
 	ports->n++;
 }
 
@@ -63,6 +67,7 @@ static void agent_entry_fini(struct cfg_agent_entry *e)
 	free(e->command);
 	free(e->preset);
 	free(e->import_settings);
+	free(e->origin);
 }
 
 void cfg_agent_entry_take(struct cfg *cfg, struct cfg_agent_entry *entry)
@@ -95,6 +100,14 @@ struct cfg *cfg_new(const struct cfg_places *places, const char *project_dir)
 	cfg->user_file = zw_xasprintf("%s/config.json", places->config_dir);
 	cfg_read_defaults(cfg, places);
 	return cfg;
+}
+
+static void ports_fini(struct cfg_ports *ports)
+{
+	for (size_t i = 0; i < ports->n; i++)
+		free(ports->origins[i]);
+	free(ports->origins);
+	free(ports->list);
 }
 
 static char *copy_or_null(const char *s)
@@ -140,19 +153,13 @@ void cfg_free(struct cfg *cfg)
 		free(cfg->origins[i]);
 		free(cfg->holds[i].origin);
 	}
+	ports_fini(&cfg->local_ports);
+	ports_fini(&cfg->publish_ports);
 	void *others[] = {
-		cfg->rules,
-		cfg->sockets,
-		cfg->agents,
-		cfg->local_ports.list,
-		cfg->publish_ports.list,
-		cfg->upstream_proxy,
-		cfg->upstream_proxy_credentials,
-		cfg->notify_command,
-		cfg->dns_trust_anchors,
-		cfg->project_dir,
-		cfg->project_file,
-		cfg->user_file,
+		cfg->rules,	     cfg->rule_keys,	     cfg->sockets,
+		cfg->agents,	     cfg->upstream_proxy,    cfg->upstream_proxy_credentials,
+		cfg->notify_command, cfg->dns_trust_anchors, cfg->project_dir,
+		cfg->project_file,   cfg->user_file,
 	};
 	for (size_t i = 0; i < ZW_N_ELEMENTS(others); i++)
 		free(others[i]);
@@ -180,6 +187,8 @@ int cfg_rule_add(struct cfg *cfg, const struct pol_rule *rule, const char **ret_
 	r.origin = copy_or_null(r.origin);
 	r.reason = copy_or_null(r.reason);
 	cfg->rules = zw_xrealloc(cfg->rules, cfg->n_rules + 1, sizeof(*cfg->rules));
+	cfg->rule_keys = zw_xrealloc(cfg->rule_keys, cfg->n_rules + 1, sizeof(*cfg->rule_keys));
+	cfg->rule_keys[cfg->n_rules] = NULL;
 	cfg->rules[cfg->n_rules++] = r;
 	return 0;
 }

@@ -51,6 +51,7 @@ struct cfg_items {
 
 struct cfg_ports {
 	uint16_t *list; /* owned; ascending, none twice */
+	char **origins; /* of each; owned */
 	size_t n;
 };
 
@@ -73,6 +74,7 @@ struct cfg_agent_entry {
 	char *command;
 	char *preset;	       /* name of a preset, "" = base */
 	char *import_settings; /* "ask", "on", "off" */
+	char *origin;
 };
 
 /** What a managed policy says of one single value; owned. */
@@ -128,6 +130,7 @@ struct cfg {
 	/* Rules of all layers; ids count from CFG_RULE_FIRST in this list. Sockets of the settings are here as
 	 * allows without POL_RULE_DANGEROUS_OK, and in `sockets` for the warning. */
 	struct pol_rule *rules; /* strings owned */
+	const char **rule_keys; /* of each: the setting it stands in, NULL = none; static strings */
 	size_t n_rules;
 	struct cfg_socket *sockets;
 	size_t n_sockets;

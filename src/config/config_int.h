@@ -12,7 +12,7 @@ void cfg_read_defaults(struct cfg *cfg, const struct cfg_places *places);
 void cfg_items_add(struct cfg_items *items, const char *text, const char *origin);
 void cfg_items_clear(struct cfg_items *items);
 /** Keeps the list ascending and without doubles. */
-void cfg_ports_add(struct cfg_ports *ports, uint16_t port);
+void cfg_ports_add(struct cfg_ports *ports, uint16_t port, const char *origin);
 /** Appends copies of all texts. */
 void cfg_socket_add(struct cfg *cfg, const struct cfg_socket *socket);
 /** Replaces the entry of the same name, or appends; takes the strings over. */
@@ -29,6 +29,7 @@ struct cfg_where {
 	enum pol_layer layer;
 	const char *file; /* of the message: "~/x.json" or "--allow" */
 	unsigned line;
+	const char *key; /* the setting, as keys.def has it */
 };
 
 enum cfg_order {
@@ -49,6 +50,8 @@ int64_t cfg_layer_settle(const struct cfg_where *w, size_t index, const char *na
 			 enum cfg_order order, int64_t before, int64_t now);
 /** The row of a setting, by its whole name, which there is. */
 size_t cfg_key_index(const char *path);
+/** Where the value of a row is. Borrowed. */
+const void *cfg_key_member(const struct cfg *cfg, size_t index);
 /** Notes who set the value of a row. */
 void cfg_origin_set(const struct cfg_where *w, size_t index);
 /** Reads the files of the managed policy. */

@@ -123,6 +123,11 @@ const struct cfg_key *cfg_keys(size_t *ret_n)
 	return keys;
 }
 
+const void *cfg_key_member(const struct cfg *cfg, size_t index)
+{
+	return (const char *)cfg + rows[index].offset;
+}
+
 static const char *leaf(const char *path)
 {
 	const char *dot = strrchr(path, '.');
@@ -709,11 +714,14 @@ static void read_agent(struct rd *r, const struct cfg_json *v)
 	}
 	if (r->w.report->n_errors > before)
 		return;
+	r->w.line = v->line;
+	char *origin = cfg_where_origin(&r->w);
 	struct cfg_agent_entry entry = {
 		.name = zw_xstrdup(v->key),
 		.command = zw_xstrdup(cfg_json_text(v, "command", v->key)),
 		.preset = zw_xstrdup(preset),
 		.import_settings = zw_xstrdup(import_settings),
+		.origin = origin,
 	};
 	cfg_agent_entry_take(r->w.cfg, &entry);
 }
@@ -883,6 +891,7 @@ static void read_row(struct rd *r, size_t index, const struct cfg_json *v)
 	struct cfg *cfg = r->w.cfg;
 
 	r->row = &rows[index];
+	r->w.key = r->row->key.path;
 	if (r->is_default) {
 		types[r->row->type].read(r, v);
 		return;
@@ -912,7 +921,7 @@ void cfg_read_defaults(struct cfg *cfg, const struct cfg_places *places)
 {
 	struct cfg_report report = {0};
 	struct rd r = {
-		.w = {cfg, places, &report, POL_LAYER_BUILTIN, "built in", 0},
+		.w = {cfg, places, &report, POL_LAYER_BUILTIN, "built in", 0, NULL},
 		.is_default = true,
 	};
 
@@ -1044,7 +1053,7 @@ static void read_section(struct rd *r, const char *prefix, const struct cfg_json
 void cfg_read_text(struct cfg *cfg, const struct cfg_places *places, enum pol_layer layer,
 		   const char *shown, const char *text, size_t len, struct cfg_report *report)
 {
-	struct rd r = {.w = {cfg, places, report, layer, shown, 0}};
+	struct rd r = {.w = {cfg, places, report, layer, shown, 0, NULL}};
 	struct cfg_json_doc *doc = NULL;
 	struct cfg_json_error error;
 

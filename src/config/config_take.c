@@ -12,9 +12,20 @@
 
 #define FAIL(w, ...) cfg_report_error((w)->report, (w)->file, (w)->line, __VA_ARGS__)
 
+static int take_rule(const struct cfg_where *w, const struct pol_rule *rule, const char **ret_why)
+{
+	int code = cfg_rule_add(w->cfg, rule, ret_why);
+
+	if (code == 0)
+		w->cfg->rule_keys[w->cfg->n_rules - 1] = w->key;
+	return code;
+}
+
 char *cfg_where_origin(const struct cfg_where *w)
 {
-	return w->line > 0 ? zw_xasprintf("%s:%u", w->file, w->line) : zw_xstrdup(w->file);
+	return w->line > 0 && w->layer != POL_LAYER_BUILTIN
+		       ? zw_xasprintf("%s:%u", w->file, w->line)
+		       : zw_xstrdup(w->file);
 }
 
 void cfg_take_site(const struct cfg_where *w, enum pol_action action, const char *text)
@@ -29,7 +40,7 @@ void cfg_take_site(const struct cfg_where *w, enum pol_action action, const char
 		.origin = origin,
 	};
 
-	if (cfg_rule_add(w->cfg, &rule, &why) < 0)
+	if (take_rule(w, &rule, &why) < 0)
 		FAIL(w, "`%s` is not a site: %s.", text, why);
 }
 
@@ -73,7 +84,7 @@ void cfg_take_socket(const struct cfg_where *w, enum pol_action action, const ch
 		.pattern = path,
 		.origin = origin,
 	};
-	if (why != NULL || cfg_rule_add(w->cfg, &rule, &why) < 0) {
+	if (why != NULL || take_rule(w, &rule, &why) < 0) {
 		FAIL(w, "`%s` cannot be %s as a socket: %s.", text,
 		     action == POL_ACTION_ALLOW ? "allowed" : "denied", why);
 		return;
@@ -108,7 +119,7 @@ void cfg_take_port(const struct cfg_where *w, struct cfg_ports *ports, int64_t p
 	static const char *const hosts[] = {"localhost", "127.0.0.1", "[::1]"};
 	zw_autofree char *origin = cfg_where_origin(w);
 
-	cfg_ports_add(ports, (uint16_t)port);
+	cfg_ports_add(ports, (uint16_t)port, origin);
 	for (size_t i = 0; ports == &w->cfg->local_ports && i < ZW_N_ELEMENTS(hosts); i++) {
 		zw_autofree char *pattern = zw_xasprintf("%s:%u", hosts[i], (unsigned)port);
 		const char *why = "";
@@ -120,7 +131,7 @@ void cfg_take_port(const struct cfg_where *w, struct cfg_ports *ports, int64_t p
 			.origin = origin,
 		};
 
-		if (cfg_rule_add(w->cfg, &rule, &why) < 0)
+		if (take_rule(w, &rule, &why) < 0)
 			FAIL(w, "`%s` is not a site: %s.", pattern, why);
 	}
 }
@@ -175,11 +186,18 @@ static void take_mode(const struct cfg_where *w, const char *value)
 	     near != NULL ? "`?" : "");
 }
 
-static const char *const option_words[] = {
-	[CFG_OPT_MODE] = "--mode", [CFG_OPT_ALLOW] = "--allow",
-	[CFG_OPT_DENY] = "--deny", [CFG_OPT_ALLOW_UNIX] = "--allow-unix",
-	[CFG_OPT_RO] = "--ro",	   [CFG_OPT_RW] = "--rw",
-	[CFG_OPT_HIDE] = "--hide", [CFG_OPT_HOLD] = "--hold",
+/* The option, and the setting that it adds to. */
+static const struct {
+	const char *word, *key;
+} option_words[] = {
+	[CFG_OPT_MODE] = {"--mode", "mode"},
+	[CFG_OPT_ALLOW] = {"--allow", "network.allowedDomains"},
+	[CFG_OPT_DENY] = {"--deny", "network.deniedDomains"},
+	[CFG_OPT_ALLOW_UNIX] = {"--allow-unix", "network.allowUnixSockets"},
+	[CFG_OPT_RO] = {"--ro", "filesystem.denyWrite"},
+	[CFG_OPT_RW] = {"--rw", "filesystem.allowWrite"},
+	[CFG_OPT_HIDE] = {"--hide", "filesystem.denyRead"},
+	[CFG_OPT_HOLD] = {"--hold", "prompt.holdSite"},
 };
 
 /* Paths of options start from where the user stands, not from the project's folder. */
@@ -196,13 +214,14 @@ static void take_option_path(const struct cfg_where *w, struct cfg_items *items,
 void cfg_option(struct cfg *cfg, const struct cfg_places *places, enum cfg_option option,
 		const char *value, struct cfg_report *report)
 {
-	cfg_variable(cfg, places, option, option_words[option], value, report);
+	cfg_variable(cfg, places, option, option_words[option].word, value, report);
 }
 
 void cfg_variable(struct cfg *cfg, const struct cfg_places *places, enum cfg_option option,
 		  const char *name, const char *value, struct cfg_report *report)
 {
-	const struct cfg_where w = {cfg, places, report, POL_LAYER_OPTION, name, 0};
+	const struct cfg_where w = {
+		cfg, places, report, POL_LAYER_OPTION, name, 0, option_words[option].key};
 
 	switch (option) {
 	case CFG_OPT_MODE:

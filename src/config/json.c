@@ -2,6 +2,7 @@
 #include "src/config/json.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <yajl/yajl_parse.h>
 
@@ -443,6 +444,32 @@ const char *cfg_json_text(const struct cfg_json *v, const char *key, const char 
 	const struct cfg_json *m = cfg_json_get(v, key);
 
 	return m != NULL && m->type == CFG_JSON_STRING ? m->str : otherwise;
+}
+
+char *cfg_json_quote(const char *s)
+{
+	size_t len = strlen(s), n = 0;
+	char *out = zw_xmalloc(6 * len + 3);
+	uint32_t cp;
+
+	out[n++] = '"';
+	for (size_t i = 0; i < len;) {
+		int step = zw_utf8_decode((const uint8_t *)s + i, len - i, &cp);
+
+		if (step < 0 || cp < 0x20 || cp == 0x7f) {
+			n += (size_t)snprintf(out + n, 7, "\\u%04x", step < 0 ? 0xfffdu : cp);
+			step = step < 0 ? 1 : step;
+		} else {
+			if (cp == '"' || cp == '\\')
+				out[n++] = '\\';
+			memcpy(out + n, s + i, (size_t)step);
+			n += (size_t)step;
+		}
+		i += (size_t)step;
+	}
+	out[n++] = '"';
+	out[n] = '\0';
+	return out;
 }
 
 const char *cfg_json_type_word(enum cfg_json_type type)

@@ -61,6 +61,8 @@ const struct cfg_json *cfg_json_root(const struct cfg_json_doc *doc);
 const struct cfg_json *cfg_json_get(const struct cfg_json *v, const char *key);
 /** Text of a string member, else @otherwise. */
 const char *cfg_json_text(const struct cfg_json *v, const char *key, const char *otherwise);
+/** A text as JSON, quotes included; what is no UTF-8 becomes U+FFFD. Ownership: caller frees. */
+char *cfg_json_quote(const char *s);
 /** "text", "a list" … for a message about a wrong type. Static storage. */
 const char *cfg_json_type_word(enum cfg_json_type type);
 

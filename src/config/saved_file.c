@@ -455,7 +455,7 @@ static int lock(int fd)
 	return ZW_E_BUSY;
 }
 
-static int write_new(int dir_fd, const char *name, const char *text)
+static int write_new(int dir_fd, const char *name, const char *text, size_t len)
 {
 	zw_autoclose int fd =
 		openat(dir_fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -465,15 +465,15 @@ static int write_new(int dir_fd, const char *name, const char *text)
 		return -errno;
 	if (fchmod(fd, 0600) < 0)
 		return -errno;
-	r = zw_write_all(fd, text, strlen(text));
+	r = zw_write_all(fd, text, len);
 	return r < 0 ? r : fsync(fd) < 0 ? -errno : 0;
 }
 
-static int put_in_place(int dir_fd, const char *name, const char *text)
+static int put_in_place(int dir_fd, const char *name, const char *text, size_t len)
 {
 	zw_autofree char *fresh = zw_xasprintf("%s.new", name);
 	zw_autofree char *backup = zw_xasprintf("%s.bak", name);
-	int r = write_new(dir_fd, fresh, text);
+	int r = write_new(dir_fd, fresh, text, len);
 
 	if (r == 0) {
 		unlinkat(dir_fd, backup, 0);
@@ -487,6 +487,22 @@ static int put_in_place(int dir_fd, const char *name, const char *text)
 	else
 		fsync(dir_fd);
 	return r;
+}
+
+int cfg_file_replace(const char *path, const char *text, size_t len)
+{
+	/* Behind a link, the file that it leads to. */
+	zw_autofree char *real = realpath(path, NULL);
+	const char *whole = real != NULL ? real : path, *name = zw_basename(whole);
+	zw_autofree char *folder =
+		name > whole ? zw_xmemdup0(whole, (size_t)(name - whole)) : zw_xstrdup(".");
+	int r = zw_mkdirs(folder, 0700);
+	zw_autoclose int dir_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (dir_fd < 0)
+		return r < 0 ? r : -errno;
+	r = lock(dir_fd);
+	return r < 0 ? r : put_in_place(dir_fd, name, text, len);
 }
 
 /* A name that is no UTF-8, for instance, would make a file that nobody can read any more. */
@@ -524,7 +540,8 @@ int cfg_saved_change(const char *path, int64_t now_s, int (*change)(struct cfg_s
 		if (now_s > s.seen_s)
 			s.seen_s = now_s;
 		zw_autofree char *text = cfg_saved_format(&s);
-		r = can_be_read(text) ? put_in_place(dir_fd, name, text) : ZW_E_SYNTAX;
+		r = can_be_read(text) ? put_in_place(dir_fd, name, text, strlen(text))
+				      : ZW_E_SYNTAX;
 	}
 	if (r >= 0 && ret != NULL) {
 		cfg_saved_fini(ret);

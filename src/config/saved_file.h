@@ -52,6 +52,10 @@ char *cfg_saved_format(const struct cfg_saved *s);
 int cfg_saved_change(const char *path, int64_t now_s, int (*change)(struct cfg_saved *s, void *arg),
 		     void *arg, struct cfg_saved *ret, struct cfg_report *report);
 
+/** Puts a text in the place of a file of the user's, 0600, whole or not at all; what was there stays as
+ * FILE.bak. Returns 0 or -errno. */
+int cfg_file_replace(const char *path, const char *text, size_t len);
+
 /** "2026-12-01T02:40:00Z"; returns @out. */
 const char *cfg_time_format(int64_t t_s, char out[32]);
 int cfg_time_parse(const char *s, int64_t *ret_s);

@@ -34,6 +34,15 @@ int cmd_log_rm(struct start *st, const struct cli *cli);
 void cmd_db_prune_behind(struct start *st);
 int cmd_check(struct start *st, const struct cli *cli);
 int cmd_config(struct start *st, const struct cli *cli);
+/** --print-policy: what would be in force in a session, and stop. */
+int cmd_policy(struct start *st, const struct cli *cli);
+/** Prints the warning block of each dangerous socket that settings list. Returns how many. */
+size_t cmd_danger_print(struct start *st);
+/** Runs $VISUAL or $EDITOR on a file. Returns 0, -errno, or ZW_E_UNSUPPORTED: it failed. */
+int cmd_editor(const char *file);
+/** Reads a line of standard input, byte by byte, so that what follows is the agent's. The rest of one
+ * that is longer than @size is dropped. Returns false at the end of input. */
+bool cmd_read_line(char *line, size_t size);
 
 /** Path of rules.json. Caller frees. */
 char *cmd_rules_path(const struct start *st);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * `zwatch check` and `zwatch config`: what is wrong here, and what to do about it. */
+ * `zwatch check`: what is wrong here, and what to do about it. */
 #include <limits.h>
 #include <locale.h>
 #include <langinfo.h>
@@ -162,8 +162,7 @@ static void check_settings(struct checklist *c, const struct start *st)
 		item(c, SB_GRADE_OK, "settings", "valid", "");
 }
 
-/* The warning block of each dangerous socket that settings list. Returns how many. */
-static size_t danger_print(struct start *st)
+size_t cmd_danger_print(struct start *st)
 {
 	size_t n = 0;
 
@@ -199,49 +198,9 @@ int cmd_check(struct start *st, const struct cli *cli)
 		dprintf(1, "\n]\n");
 	else
 		dprintf(1, "%zu ok, %zu warnings, %zu failed.\n", c.n[0], c.n[1], c.n[2]);
-	c.n[SB_GRADE_WARN] += danger_print(st);
+	c.n[SB_GRADE_WARN] += cmd_danger_print(st);
 	if (c.n[SB_GRADE_FAIL] > 0)
 		return ZW_EXIT_NO_SANDBOX;
 	return c.n[SB_GRADE_WARN] > 0 && cli_has(cli, CLI_OPT_STRICT) ? ZW_EXIT_NOTHING
 								      : ZW_EXIT_OK;
-}
-
-static int config_path(const struct start *st)
-{
-	dprintf(1, "%s\n%s/config.json\n", CFG_SYSTEM_FILE, st->places.config_dir);
-	if (*st->cfg->project_file != '\0')
-		dprintf(1, "%s\n", st->cfg->project_file);
-	return ZW_EXIT_OK;
-}
-
-static int config_keys(void)
-{
-	size_t n;
-	const struct cfg_key *keys = cfg_keys(&n);
-
-	for (size_t i = 0; i < n; i++)
-		dprintf(1, "%-32s %-28s %s%s\n", keys[i].path, keys[i].fallback, keys[i].help,
-			keys[i].is_now ? "" : " (checked; in force in a later release)");
-	return ZW_EXIT_OK;
-}
-
-int cmd_config(struct start *st, const struct cli *cli)
-{
-	const char *what = cli->n_rest > 0 ? cli->rest[0] : "";
-
-	if (strcmp(what, "path") == 0)
-		return config_path(st);
-	if (strcmp(what, "keys") == 0)
-		return config_keys();
-	if (strcmp(what, "validate") != 0) {
-		dprintf(2, "zwatch: zwatch config what? path, validate or keys\n");
-		return ZW_EXIT_USAGE;
-	}
-	start_print_report(st, 2, true);
-	size_t n = danger_print(st);
-	if (st->report.n_errors > 0)
-		return ZW_EXIT_CONFIG;
-	dprintf(1, "valid\n");
-	n += st->report.n;
-	return n > 0 && cli_has(cli, CLI_OPT_STRICT) ? ZW_EXIT_NOTHING : ZW_EXIT_OK;
 }

@@ -518,7 +518,7 @@ static int retire(struct run *run)
 
 /* -- editing ------------------------------------------------------------------------------------ */
 
-static int editor_run(const char *file)
+int cmd_editor(const char *file)
 {
 	const char *editor = getenv("VISUAL");
 	int status;
@@ -568,7 +568,7 @@ static int edit_once(struct run *run, const char *file, struct cfg_saved *ret)
 	struct cfg_report report = {.n = 0};
 	zw_autofree char *text = NULL;
 	size_t len;
-	int r = editor_run(file);
+	int r = cmd_editor(file);
 
 	if (r == 0)
 		r = zw_read_file(file, 1u << 20, &text, &len);

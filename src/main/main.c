@@ -84,6 +84,8 @@ static int run_command(struct start *st, const struct cli *cli, int config_error
 	case CLI_CMD_UNKNOWN:
 		return say_unknown(cli);
 	}
+	if (cli_has(cli, CLI_OPT_PRINT_POLICY) && config_error == 0)
+		return cmd_policy(st, cli);
 	start_print_report(st, 2, cli_has(cli, CLI_OPT_VERBOSE) || isatty(STDERR_FILENO));
 	if (config_error < 0) {
 		dprintf(2, "zwatch: nothing was started. zwatch config validate checks the "

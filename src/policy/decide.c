@@ -298,7 +298,8 @@ static const struct pol_entry *find_socket(const struct policy *p, const struct 
 		    !program_is_meant(&e->rule, s->program))
 			continue;
 		if (action == POL_ACTION_DENY || !is_dangerous || want_look ||
-		    (e->rule.flags & POL_RULE_DANGEROUS_OK && e->rule.layer != POL_LAYER_BUILTIN))
+		    (e->rule.flags & POL_RULE_DANGEROUS_OK && e->rule.layer != POL_LAYER_BUILTIN &&
+		     e->rule.layer != POL_LAYER_WISH))
 			return e;
 	}
 	return NULL;

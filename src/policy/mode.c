@@ -15,6 +15,18 @@ static_assert((int)POL_RISK_HARMLESS == ZW_RISK_HARMLESS && (int)POL_RISK_LOW ==
 		      (int)POL_RISK_CRITICAL == ZW_RISK_CRITICAL,
 	      "the words of risks stand in their order");
 
+const char *pol_layer_word(enum pol_layer l)
+{
+	static const char *const words[POL_LAYER_MAX] = {
+		[POL_LAYER_BUILTIN] = "built in", [POL_LAYER_MANAGED] = "managed",
+		[POL_LAYER_SYSTEM] = "system",	  [POL_LAYER_USER] = "user",
+		[POL_LAYER_PROJECT] = "project",  [POL_LAYER_WISH] = "wish",
+		[POL_LAYER_OPTION] = "option",	  [POL_LAYER_ANSWER] = "answer",
+	};
+
+	return words[l];
+}
+
 const char *pol_mode_word(enum pol_mode m)
 {
 	return zw_mode_word(m);

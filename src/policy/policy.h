@@ -34,6 +34,7 @@ enum pol_layer {
 	POL_LAYER_SYSTEM,
 	POL_LAYER_USER,
 	POL_LAYER_PROJECT, /* denies only */
+	POL_LAYER_WISH,	   /* what the user granted of a project's wishes: never HIGH or CRITICAL */
 	POL_LAYER_OPTION,  /* this run's command line */
 	POL_LAYER_ANSWER,  /* an answer in this session */
 	POL_LAYER_MAX,
@@ -193,8 +194,9 @@ void pol_decide_resolved(const struct policy *p, const struct pol_host *host,
 
 /* -- from and to messages: how zwatch feeds the deciding processes ------------------------------ */
 
-const char *pol_mode_word(enum pol_mode m); /* "watch" "guard" "strict" */
-const char *pol_risk_word(enum pol_risk r); /* "harmless" "low" "HIGH" "CRITICAL" */
+const char *pol_layer_word(enum pol_layer l); /* "managed" "user" "option" … */
+const char *pol_mode_word(enum pol_mode m);   /* "watch" "guard" "strict" */
+const char *pol_risk_word(enum pol_risk r);   /* "harmless" "low" "HIGH" "CRITICAL" */
 int pol_mode_parse(const char *s, enum pol_mode *ret);
 int pol_risk_parse(const char *s, enum pol_risk *ret);
 
