@@ -7,7 +7,8 @@ agents=$(cd "$ZW_BUILD/.." && pwd)/npm
 log=$(HOME=$W/npm "$ZW_SRC/tests/support/npm.sh" "$agents" 2>&1) || skip "Claude Code could not be installed: $log"
 export PATH=$agents/node_modules/.bin:$PATH
 
-port=$((18200 + $$ % 1000))
+. "$ZW_SRC/tests/support/ports.sh"
+take_ports
 PORT=$port LOG=$W/api.log node "$ZW_SRC/tests/support/fake_api.js" >/dev/null 2>&1 &
 pids="$pids $!"
 wait_until 10 curl -s -o "$W/models" "http://127.0.0.1:$port/v1/models" || bad "the API did not start"

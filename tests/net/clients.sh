@@ -12,7 +12,8 @@ command -v unbound >/dev/null || skip "unbound is not installed"
 make_certs
 make_zone
 cert wild 'DNS:*.zw.test'
-port=$((22000 + $$ * 13 % 9000)) # tests that run beside this one have the next numbers
+. "$ZW_SRC/tests/support/ports.sh"
+take_ports
 unbound_start dot $port ""
 http=$((port + 1)) https=$((port + 2)) ws=$((port + 3))
 python3 "$ZW_SRC/tests/support/origin.py" $http $https "$W/wild.pem" "$W/wild.key" &

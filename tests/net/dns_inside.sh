@@ -10,7 +10,8 @@ PATH=$PATH:/usr/sbin
 command -v unbound >/dev/null || skip "unbound is not installed"
 make_certs
 make_zone
-port=$((32000 + $$ % 9000))
+. "$ZW_SRC/tests/support/ports.sh"
+take_ports
 unbound_start dot $port ""
 config <<C
 {

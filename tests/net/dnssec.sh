@@ -9,7 +9,8 @@ command -v openssl >/dev/null || skip "openssl is not installed"
 command -v ldns-signzone >/dev/null || skip "ldnsutils is not installed"
 work=$(mktemp -d)
 trap 'stop_all; rm -rf "$work"' EXIT
-port=$((20000 + $$ % 20000))
+. "$ZW_SRC/tests/support/ports.sh"
+take_ports
 driver=$ZW_BIN/res_driver
 bad=0
 

@@ -10,7 +10,8 @@ command -v python3 >/dev/null || skip "python3 is not installed"
 unbound -V | grep -q nghttp2 || skip "this unbound has no DNS over HTTPS"
 work=$(mktemp -d)
 trap 'stop_all; rm -rf "$work"' EXIT
-port=$((20000 + $$ % 20000))
+. "$ZW_SRC/tests/support/ports.sh"
+take_ports
 driver=$ZW_BIN/res_driver
 bad=0
 

@@ -12,7 +12,8 @@ command -v unbound >/dev/null || skip "unbound is not installed"
 curl --help dns 2>/dev/null | grep -q doh-url || skip "this curl knows no DNS over HTTPS"
 make_certs
 make_zone
-port=$((22000 + $$ * 13 % 9000)) # tests that run beside this one have the next numbers
+. "$ZW_SRC/tests/support/ports.sh"
+take_ports
 unbound_start dot $port ""
 http=$((port + 1)) https=$((port + 2))
 python3 "$ZW_SRC/tests/support/origin.py" $http $https "$W/web.pem" "$W/web.key" &

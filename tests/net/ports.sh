@@ -7,24 +7,9 @@
 command -v python3 >/dev/null || skip "python3 is not installed"
 command -v curl >/dev/null || skip "curl is not installed"
 
-# A few ports that nobody has, below those that the kernel gives out.
-free_ports() {
-	python3 - "$1" <<'P'
-import random, socket, sys
-got = []
-while len(got) < int(sys.argv[1]):
-    port = random.randrange(20000, 32000)
-    s = socket.socket()
-    try:
-        s.bind(("127.0.0.1", port))
-    except OSError:
-        continue
-    got.append(port)
-    s.close()
-print(*got)
-P
-}
-read -r offered taken host_port nobody asked listed6 <<<"$(free_ports 6)"
+. "$ZW_SRC/tests/support/ports.sh"
+take_ports
+offered=$port taken=$((port + 1)) host_port=$((port + 2)) nobody=$((port + 3)) asked=$((port + 4)) listed6=$((port + 5))
 up() { curl -sS --noproxy '*' --max-time 5 "http://$1:$2/" 2>/dev/null; }
 is_up() { up 127.0.0.1 "$1" | grep -q "$2"; }
 is_down() { ! up 127.0.0.1 "$1" >/dev/null; }

@@ -8,7 +8,8 @@ command -v unbound >/dev/null || skip "unbound is not installed"
 command -v openssl >/dev/null || skip "openssl is not installed"
 work=$(mktemp -d)
 trap 'stop_all; rm -rf "$work"' EXIT
-port=$((20000 + $$ % 20000))
+. "$ZW_SRC/tests/support/ports.sh"
+take_ports
 bad=0
 
 make_certs

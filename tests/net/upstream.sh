@@ -12,7 +12,8 @@ command -v tinyproxy >/dev/null || skip "tinyproxy is not installed"
 unshare -rm true 2>/dev/null || skip "no user namespaces"
 make_certs
 make_zone
-port=$((22000 + $$ * 13 % 9000)) # tests that run beside this one have the next numbers
+. "$ZW_SRC/tests/support/ports.sh"
+take_ports
 unbound_start dot $port ""
 http=$((port + 1)) https=$((port + 2)) tiny=$((port + 3)) micro=$((port + 4))
 python3 "$ZW_SRC/tests/support/origin.py" $http $https "$W/web.pem" "$W/web.key" &

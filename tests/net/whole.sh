@@ -12,7 +12,8 @@ PATH=$PATH:/usr/sbin
 command -v unbound >/dev/null || skip "unbound is not installed"
 make_certs
 make_zone
-port=$((22000 + $$ % 9000))
+. "$ZW_SRC/tests/support/ports.sh"
+take_ports
 unbound_start dot $port ""
 http=$((port + 1)) https=$((port + 2)) closed=$((port + 3)) local=$((port + 4))
 python3 "$ZW_SRC/tests/support/origin.py" $http $https "$W/web.pem" "$W/web.key" &
