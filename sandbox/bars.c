@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
@@ -24,14 +25,14 @@ struct sb_bar_held {
 	int folder_fd; /* in which it stands; O_PATH */
 	int fd;	       /* itself, with a shared lock that says it is in use */
 	char *name;
-	bool is_dir, is_way;
+	bool is_dir, is_way, is_fifo;
 	off_t size;
 };
 
 bool sb_bar_is_left(const struct stat *st)
 {
-	return (S_ISDIR(st->st_mode) || S_ISREG(st->st_mode)) && st->st_mtim.tv_sec == MARK_S &&
-	       st->st_uid == geteuid();
+	return (S_ISDIR(st->st_mode) || S_ISREG(st->st_mode) || S_ISFIFO(st->st_mode)) &&
+	       st->st_mtim.tv_sec == MARK_S && st->st_uid == geteuid();
 }
 
 static void held_fini(struct sb_bar_held *h)
@@ -55,13 +56,37 @@ static int create(const struct sb_bar_held *h, const char *content)
 {
 	if (h->is_dir)
 		return mkdirat(h->folder_fd, h->name, 0755) < 0 ? -errno : 0;
+	if (h->is_fifo)
+		return mkfifoat(h->folder_fd, h->name, 0) < 0 ? -errno : 0;
 	zw_autoclose int fd =
 		openat(h->folder_fd, h->name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	return fd < 0 ? -errno : zw_write_all(fd, content, strlen(content));
 }
 
+/* Nobody else may: a reader would wait for ever. Two who do this at once try again. */
+static int open_fifo(struct sb_bar_held *h)
+{
+	zw_autoclose int there = openat(h->folder_fd, h->name, O_PATH | O_CLOEXEC | O_NOFOLLOW);
+	char path[40];
+	struct stat st;
+
+	if (there < 0 || fstat(there, &st) < 0)
+		return -errno;
+	if (!S_ISFIFO(st.st_mode))
+		return -EEXIST;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", there);
+	if (chmod(path, 0400) < 0)
+		return -errno;
+	h->fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	int error = errno;
+	chmod(path, 0);
+	return h->fd < 0 ? -error : 0;
+}
+
 static int open_held(struct sb_bar_held *h)
 {
+	if (h->is_fifo)
+		return open_fifo(h);
 	h->fd = openat(h->folder_fd, h->name,
 		       O_RDONLY | O_CLOEXEC | O_NOFOLLOW | (h->is_dir ? O_DIRECTORY : 0));
 	return h->fd < 0 ? -errno : 0;
@@ -104,8 +129,10 @@ static int hold_path(const struct sb_bar *bar, struct sb_bar_held *ret)
 	const char *slash = strrchr(bar->path, '/');
 	zw_autofree char *folder = zw_xasprintf("%.*s", (int)(slash - bar->path), bar->path);
 
-	*ret = (struct sb_bar_held){
-		.fd = -1, .is_dir = bar->content == NULL, .is_way = bar->is_way};
+	*ret = (struct sb_bar_held){.fd = -1,
+				    .is_dir = bar->content == NULL && !bar->reads_empty,
+				    .is_way = bar->is_way,
+				    .is_fifo = bar->reads_empty};
 	ret->folder_fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	ret->name = zw_xstrdup(slash + 1);
 	int r = ret->folder_fd < 0 ? -errno : hold(ret, bar->content);

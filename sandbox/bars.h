@@ -2,7 +2,8 @@
  * What stands in the place of guarded paths that are missing, so that the agent cannot make them.
  *
  * The kernel mounts only on what exists, so an empty folder (or a file whose content means the same
- * as no file) is made in the real place, for as long as the session lasts, and covered inside.
+ * as no file) is made in the real place, for as long as the session lasts, and covered inside. Where the agent has to
+ * be able to read it, a FIFO that nobody may open stands there, covered by the null device: git sees neither.
  * Removing it is the work of a process of its own: it outlives zwatch, however that ends, waits for
  * the end of the sandbox and takes away what it finds as it was made. Only when that process is
  * killed too, or the machine stops, something stays; it carries a mark, by which the next session

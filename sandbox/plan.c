@@ -181,29 +181,32 @@ size_t sb_layout_fresh_around(const struct sb_layout *l, const char *path)
 	return around && around->kind == SB_PLACE_FRESH ? strlen(around->path) : 0;
 }
 
-static bool add_bar(struct sb_layout *l, const char *path, const char *content, bool is_way)
+static bool add_bar(struct sb_layout *l, const char *path, const struct sb_bar *like)
 {
 	for (size_t i = 0; i < l->n_bars; i++) {
 		if (strcmp(l->bars[i].path, path) == 0)
 			return false;
 	}
 	l->bars = zw_xrealloc(l->bars, l->n_bars + 1, sizeof(*l->bars));
-	l->bars[l->n_bars++] = (struct sb_bar){.path = zw_xstrdup(path),
-					       .content = content ? zw_xstrdup(content) : NULL,
-					       .is_way = is_way};
+	l->bars[l->n_bars++] =
+		(struct sb_bar){.path = zw_xstrdup(path),
+				.content = like->content ? zw_xstrdup(like->content) : NULL,
+				.is_way = like->is_way,
+				.reads_empty = like->reads_empty};
 	return true;
 }
 
 void sb_layout_way(struct sb_layout *l, const char *path)
 {
-	if (add_bar(l, path, NULL, true))
+	if (add_bar(l, path, &(struct sb_bar){.is_way = true}))
 		sb_layout_add(l, path, SB_PLACE_WRITABLE, true);
 }
 
-void sb_layout_bar(struct sb_layout *l, const char *path, const char *content)
+void sb_layout_bar(struct sb_layout *l, const char *path, const struct sb_bar *like)
 {
-	if (add_bar(l, path, content, false))
-		sb_layout_add(l, path, SB_PLACE_READ_ONLY, content == NULL);
+	if (add_bar(l, path, like))
+		sb_layout_add(l, path, like->is_private ? SB_PLACE_FRESH : SB_PLACE_READ_ONLY,
+			      !like->content && !like->reads_empty);
 }
 
 size_t sb_layout_n_empty(const struct sb_layout *l)
@@ -266,6 +269,26 @@ static void add_fresh(struct args *a, const struct sb_layout *l, size_t i)
 	add2(a, around && around->kind == SB_PLACE_FRESH ? "--dir" : "--tmpfs", path);
 }
 
+static bool is_read_as_empty(const struct sb_layout *l, const char *path)
+{
+	for (size_t i = 0; i < l->n_bars; i++) {
+		if (l->bars[i].reads_empty && strcmp(l->bars[i].path, path) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* What is written to the null device is nowhere. */
+static void add_read_only(struct args *a, const struct sb_layout *l, const char *path)
+{
+	if (is_read_as_empty(l, path)) {
+		add2(a, "--dev-bind", "/dev/null");
+		add(a, path);
+	} else {
+		add_bind(a, "--ro-bind", path);
+	}
+}
+
 static void add_places(struct args *a, const struct sb_layout *l, const struct sb_plan_fds *fds)
 {
 	size_t n_empty = 0;
@@ -280,7 +303,7 @@ static void add_places(struct args *a, const struct sb_layout *l, const struct s
 		case SB_PLACE_GUARDED: /* settled before; if not, rather too strict */
 		case SB_PLACE_SHOWN:
 		case SB_PLACE_READ_ONLY:
-			add_bind(a, "--ro-bind", p->path);
+			add_read_only(a, l, p->path);
 			break;
 		case SB_PLACE_LINK: /* not bwrap's: it would follow it */
 			break;

@@ -36,6 +36,10 @@ struct sb_bar {
 	const char *
 		content; /* of an empty file's kind: what means the same as no file; NULL = folder */
 	bool is_way;	 /* only a folder on the way to one, writable; of a layout */
+	bool reads_empty; /* inside a file that cannot be written and reads as empty, in the place of
+			     a folder; content is NULL. git sees neither */
+	bool is_private;  /* the folder is an empty one of the sandbox's own inside: what the agent
+			     writes there is gone afterwards */
 };
 
 /** A file that looks like this inside, whatever lies there outside. */
@@ -147,9 +151,9 @@ size_t sb_layout_fresh_around(const struct sb_layout *l, const char *path);
 /** Notes a folder on the way to a bar that is missing as well; as sb_layout_bar(). */
 void sb_layout_way(struct sb_layout *l, const char *path);
 
-/** Notes that @path is to be barred; texts are copied. The place is added too: @l must be ordered
+/** Notes that @path is to be barred as @like is; texts are copied. The place is added too: @l must be ordered
  * again. */
-void sb_layout_bar(struct sb_layout *l, const char *path, const char *content);
+void sb_layout_bar(struct sb_layout *l, const char *path, const struct sb_bar *like);
 
 /** Descriptors that bwrap inherits and names in its arguments. */
 struct sb_plan_fds {

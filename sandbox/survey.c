@@ -170,7 +170,13 @@ static void survey_bar(struct sb_layout *l, const struct sb_bar *b)
 	if (!sb_layout_is_writable(l, folder) || access(folder, W_OK | X_OK) < 0)
 		return;
 	survey_ways(l, path, at == SIZE_MAX ? strlen(folder) : at);
-	sb_layout_bar(l, path, b->content);
+	/* Another session's is shared as it is. */
+	struct sb_bar like = *b;
+	struct stat st;
+	if (!like.content && lstat(path, &st) == 0)
+		like.reads_empty = S_ISFIFO(st.st_mode);
+	like.is_private &= !like.reads_empty;
+	sb_layout_bar(l, path, &like);
 }
 
 static void survey_bars(const struct sb_plan *p, struct sb_layout *l)

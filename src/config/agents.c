@@ -112,12 +112,19 @@ static void sites_read(struct cfg_agent *a, const struct cfg_json *object)
 	}
 }
 
+static void list_read(char ***texts, const struct cfg_json *object, const char *key)
+{
+	const struct cfg_json *list = cfg_json_get(object, key);
+
+	for (const struct cfg_json *v = list != NULL ? list->child : NULL; v != NULL; v = v->next)
+		texts_take(texts, zw_xstrdup(v->str != NULL ? v->str : ""));
+}
+
 /* Adds what one file says to a preset. */
 static void agent_read(struct cfg_agent *a, const struct cfg_places *places,
 		       const struct cfg_json *object)
 {
 	const struct cfg_json *env = cfg_json_get(object, "environment");
-	const struct cfg_json *pass = cfg_json_get(object, "pass");
 
 	paths_read(&a->writable, places, object, "writable");
 	paths_read(&a->guarded, places, object, "guarded");
@@ -125,8 +132,9 @@ static void agent_read(struct cfg_agent *a, const struct cfg_places *places,
 	sites_read(a, object);
 	for (const struct cfg_json *v = env != NULL ? env->child : NULL; v != NULL; v = v->next)
 		texts_take(&a->env, zw_xasprintf("%s=%s", v->key, v->str != NULL ? v->str : ""));
-	for (const struct cfg_json *v = pass != NULL ? pass->child : NULL; v != NULL; v = v->next)
-		texts_take(&a->pass, zw_xstrdup(v->str != NULL ? v->str : ""));
+	list_read(&a->arguments, object, "arguments");
+	list_read(&a->reads, object, "reads");
+	list_read(&a->pass, object, "pass");
 }
 
 static void agent_read_row(struct cfg_agent *a, const struct cfg_places *places, size_t row)
@@ -149,6 +157,8 @@ struct cfg_agent *cfg_agent_base(const struct cfg_places *places)
 	struct cfg_agent *a = zw_xnew(struct cfg_agent);
 
 	assert(strcmp(zw_data_agents[0].name, BASE) == 0);
+	a->arguments = zw_xcalloc(1, sizeof(*a->arguments));
+	a->reads = zw_xcalloc(1, sizeof(*a->reads));
 	a->env = zw_xcalloc(1, sizeof(*a->env));
 	a->pass = zw_xcalloc(1, sizeof(*a->pass));
 	agent_read_row(a, places, 0);
@@ -187,6 +197,8 @@ void cfg_agent_free(struct cfg_agent *a)
 	cfg_paths_fini(&a->writable);
 	cfg_paths_fini(&a->guarded);
 	cfg_paths_fini(&a->private_);
+	texts_free(a->arguments);
+	texts_free(a->reads);
 	texts_free(a->env);
 	texts_free(a->pass);
 	free(a->name);

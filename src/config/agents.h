@@ -14,6 +14,7 @@ struct cfg_path {
 	char *path;
 	bool is_file; /* a single file, else a folder */
 	bool bar;     /* guarded: when it is missing, it may not be made */
+	bool is_read; /* bar: the agent reads it, and would stumble over a folder there */
 	char *initial; /* content to make it with when it is missing; NULL = make it empty, and as what
 	                  bars the way: a folder */
 	char *why;     /* hidden: the reason, for the user; else "" */
@@ -40,7 +41,11 @@ struct cfg_agent {
 	struct cfg_paths private_; /* empty and writable inside, gone afterwards (tmpfs) */
 	struct cfg_site *sites;
 	size_t n_sites;
-	char **env;  /* NAME=VALUE to set, NULL at the end */
+	char **arguments; /* before those of the user, NULL at the end: its own sandbox, which cannot
+			     work inside, is switched off */
+	char **reads; /* names in the project that it reads by itself, NULL at the end; where they are
+			 missing and may not be made, they are as if empty */
+	char **env;   /* NAME=VALUE to set, NULL at the end */
 	char **pass; /* names of variables to pass on, NULL at the end; a trailing * is a prefix */
 };
 

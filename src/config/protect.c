@@ -24,6 +24,7 @@
 struct search {
 	const struct cfg_places *places;
 	const struct cfg *cfg;
+	const struct cfg_agent *agent; /* NULL = none that is known */
 	const struct cfg_json *root;
 	struct cfg_protected *out;
 };
@@ -93,6 +94,18 @@ static void guard_list(struct search *s, const char *list, const char *folder, c
 		bool is_file = json_true(v, "file");
 		guard(s, zw_steal(&path), is_file, cfg_json_text(v, "initial", NULL),
 		      json_true(v, "bar"), cfg_json_text(v, "why", ""));
+	}
+}
+
+/* Those entries from @from on that the agent reads by itself. */
+static void mark_read(struct search *s, size_t from, const char *folder)
+{
+	for (size_t i = from; s->agent != NULL && i < s->out->guarded.n; i++) {
+		struct cfg_path *p = &s->out->guarded.list[i];
+
+		for (char *const *name = s->agent->reads; *name != NULL; name++)
+			p->is_read |= zw_starts_with(p->path, folder) &&
+				      strcmp(p->path + strlen(folder) + 1, *name) == 0;
 	}
 }
 
@@ -411,7 +424,9 @@ static void guard_folder(struct search *s, const char *folder)
 
 	if (real == NULL || stat(real, &st) < 0 || !S_ISDIR(st.st_mode))
 		return;
+	size_t from = s->out->guarded.n;
 	guard_list(s, "project", real, NULL);
+	mark_read(s, from, real);
 	guard_repository(s, real);
 	/* Below it or around it: what is at home is told apart by its own path. */
 	guard_list(s, "home", s->places->home_real, real);
@@ -434,7 +449,7 @@ void cfg_protected_paths(const struct cfg_places *places, const struct cfg *cfg,
 	struct cfg_json_error error;
 	int code = cfg_json_parse((const char *)zw_data_protected, zw_data_protected_len, &doc,
 				  &error);
-	struct search s = {places, cfg, NULL, ret};
+	struct search s = {places, cfg, agent, NULL, ret};
 
 	assert(code == 0);
 	*ret = (struct cfg_protected){0};

@@ -429,7 +429,10 @@ static struct sb_bar *bar_list(const struct cfg_paths *paths, const struct cfg *
 		const struct cfg_path *p = &paths->list[i];
 
 		if (p->bar)
-			bars[n++] = (struct sb_bar){.path = p->path, .content = p->initial};
+			bars[n++] = (struct sb_bar){.path = p->path,
+						    .content = p->initial,
+						    .reads_empty = p->is_read && p->is_file,
+						    .is_private = p->is_read && !p->is_file};
 	}
 	return bars;
 }
@@ -562,13 +565,18 @@ static char *find_in_path(const char *name)
 
 static void argv_make(struct start *st, const char *command, char **rest)
 {
-	size_t n = 0, k = 0;
+	char *const *own = st->agent->arguments;
+	size_t n = 0, n_own = 0, k = 0;
 
 	while (rest[n] != NULL)
 		n++;
-	st->argv = zw_xcalloc(n + 2, sizeof(*st->argv));
+	while (own[n_own] != NULL)
+		n_own++;
+	st->argv = zw_xcalloc(n + n_own + 2, sizeof(*st->argv));
 	if (command != NULL)
 		st->argv[k++] = (char *)(uintptr_t)command;
+	for (size_t i = 0; i < n_own; i++)
+		st->argv[k++] = own[i];
 	for (size_t i = 0; i < n; i++)
 		st->argv[k++] = rest[i];
 }

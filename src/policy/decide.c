@@ -349,7 +349,9 @@ void pol_decide_socket(const struct policy *p, const struct pol_socket *s, struc
 	}
 	e = find_socket_deny(p, s);
 	if (e == NULL && treat == POL_TREAT_NOT_THERE) {
-		by_other(POL_NOT_THERE, ZW_BY_CATALOGUE, "names are looked up through zwatch alone",
+		by_other(POL_NOT_THERE, ZW_BY_CATALOGUE,
+			 risk == POL_RISK_LOW ? "names are looked up through zwatch alone"
+					      : "what runs inside starts one of its own",
 			 ret);
 		return;
 	}

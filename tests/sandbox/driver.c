@@ -581,10 +581,14 @@ static int set(struct options *o, int c)
 		return 0;
 	case 'a':
 	case 'e':
+	case 'E':
+	case 'P':
 		add(o, 5, optarg);
 		if (o->n_bars < LIST_MAX)
-			o->bars[o->n_bars++] =
-				(struct sb_bar){.path = optarg, .content = c == 'e' ? "" : NULL};
+			o->bars[o->n_bars++] = (struct sb_bar){.path = optarg,
+							       .content = c == 'e' ? "" : NULL,
+							       .reads_empty = c == 'E',
+							       .is_private = c == 'P'};
 		return 0;
 	case 'p':
 		p->project = optarg;
@@ -636,17 +640,18 @@ static int set(struct options *o, int c)
 int main(int argc, char **argv)
 {
 	static const struct option names[] = {
-		{"rw", 1, NULL, 'w'},	   {"ro", 1, NULL, 'r'},
-		{"hide", 1, NULL, 'h'},	   {"fresh", 1, NULL, 'f'},
-		{"project", 1, NULL, 'p'}, {"cwd", 1, NULL, 'c'},
-		{"bwrap", 1, NULL, 'b'},   {"init", 1, NULL, 'i'},
-		{"pty", 0, NULL, 't'},	   {"private-sockets", 0, NULL, 's'},
-		{"bench", 1, NULL, 'n'},   {"deaf", 0, NULL, 'd'},
-		{"without", 1, NULL, 'x'}, {"network", 0, NULL, 'g'},
-		{"fault", 1, NULL, 'l'},   {"exec", 0, NULL, 'y'},
-		{"show", 1, NULL, 'o'},	   {"guard", 1, NULL, 'u'},
-		{"bar", 1, NULL, 'a'},	   {"bar-file", 1, NULL, 'e'},
-		{"check", 0, NULL, 'm'},   {"verbose", 0, NULL, 'v'},
+		{"rw", 1, NULL, 'w'},	    {"ro", 1, NULL, 'r'},
+		{"hide", 1, NULL, 'h'},	    {"fresh", 1, NULL, 'f'},
+		{"project", 1, NULL, 'p'},  {"cwd", 1, NULL, 'c'},
+		{"bwrap", 1, NULL, 'b'},    {"init", 1, NULL, 'i'},
+		{"pty", 0, NULL, 't'},	    {"private-sockets", 0, NULL, 's'},
+		{"bench", 1, NULL, 'n'},    {"deaf", 0, NULL, 'd'},
+		{"without", 1, NULL, 'x'},  {"network", 0, NULL, 'g'},
+		{"fault", 1, NULL, 'l'},    {"exec", 0, NULL, 'y'},
+		{"show", 1, NULL, 'o'},	    {"guard", 1, NULL, 'u'},
+		{"bar", 1, NULL, 'a'},	    {"bar-file", 1, NULL, 'e'},
+		{"bar-read", 1, NULL, 'E'}, {"bar-private", 1, NULL, 'P'},
+		{"check", 0, NULL, 'm'},    {"verbose", 0, NULL, 'v'},
 		{NULL, 0, NULL, 0},
 	};
 	struct options o = {.plan = {.env = environ,

@@ -101,6 +101,30 @@ ends KILL
 ends TERM
 ends HUP
 
+# Read by the agent itself: empty for it, nothing for git, not to be waited at outside.
+read_bar() { sb --bar-read "$project/conf.json" "$@"; }
+git init -q "$project/repo"
+check "what the agent reads is empty, and cannot be made" \
+	"$(read_bar -- sh -c 'cat conf.json && echo x 2>/dev/null >conf.json; cat conf.json; ./probe rename conf.json c; rm conf.json 2>/dev/null || echo stays')" \
+	"$(printf 'rename EBUSY\nstays')"
+check "git sees nothing of it" "$(sb --project "$project/repo" --bar-read "$project/repo/conf.json" -- git status --short 2>&1)" ""
+check "two sessions share it, and nobody else waits at it" "$(
+	read_bar -- sh -c 'touch running; while [ -e running ]; do sleep 0.05; done; cat conf.json && echo read' &
+	for i in {1..100}; do [ -e "$project/running" ] && break; sleep 0.05; done
+	ls -l "$project/conf.json" | cut -c1-10
+	read_bar -- cat conf.json && echo read
+	sb --bar "$project/conf.json" -- cat conf.json && echo read
+	rm "$project/running"
+	wait
+)" "$(printf 'p---------\nread\nread\nread')"
+check "a folder that it reads is its own" \
+	"$(sb --bar-private "$project/.conf" -- sh -c 'echo mine >.conf/x && cat .conf/x; ./probe rename .conf c')" "$(printf 'mine\nrename EBUSY')"
+rm -rf "$project/repo"
+check "nothing is left of it" "$(find "$project" | sort)" "$before"
+mkfifo -m 0 "$project/conf.json"
+touch -d @86400 "$project/conf.json"
+check "one that was left behind is taken over" "$(read_bar -- cat conf.json && find "$project" | sort)" "$before"
+
 # Left behind by a machine that stopped: taken over and removed.
 mkdir -p "$project/.vscode" "$project/.way/bar"
 touch -d @86400 "$project/.vscode" "$project/.way/bar" "$project/.way"
