@@ -34,7 +34,7 @@
 #define PAIRS_MAX      65535
 #define DIRECT_PALETTE 0x1000000 /* first number of the palette in the private entry */
 #define LEAVE_MAX_B    256
-#define PROBE_WAIT_MS  300
+#define PROBE_WAIT_MS  3000
 
 struct pair_slot {
 	uint64_t key; /* (fg + 1) << 32 | (bg + 1); 0 = free */

@@ -118,51 +118,46 @@ while read x; do
 done
 A
 tt_start 100x30 "$zwatch" run -- sh agent.sh
-tt_wait '^up' 20
+tt_wait '^up'
 tt_type n
 tt_keys Enter
-tt_wait '\[none 7\]' 20
+tt_wait '\[none 7\]'
 tt_hasnt "127.0.0.1:$nobody.*wait" && echo "ok: no question where nobody listens" || bad "asked about nothing"
 tt_type g
 tt_keys Enter
-tt_wait "127\.0\.0\.1:$host_port" 20
+tt_wait "127\.0\.0\.1:$host_port"
 tt_prefix
 tt_keys a
 tt_wait 'Port of this machine'
 tt_wait 'every program of yours'
 tt_wait "Answers +python3"
 tt_keys n
-tt_wait '\[got 7\]' 20
+tt_wait '\[got 7\]'
 tt_type g
 tt_keys Enter
-tt_wait '1 waiting' 20
+tt_wait '1 waiting'
 tt_prefix
 tt_keys a
 tt_wait 'Port of this machine'
 tt_answer s '^inside [0-9]+'
 tt_type g
 tt_keys Enter
-tt_wait '\[got 0\]' 20
+tt_wait '\[got 0\]'
 tt_type s
 tt_keys Enter
-tt_wait 'serving' 20
-tt_wait "127\.0\.0\.1:$asked" 20
+tt_wait 'serving'
+tt_wait "127\.0\.0\.1:$asked"
 is_down "$asked" && echo "ok: not offered before the answer" || bad "offered without an answer"
 tt_prefix
 tt_keys a
 tt_wait 'Server inside'
 tt_wait 'your browser'
-answered() {
-	sleep 1.2
-	tt_hasnt 'Server inside' && return
-	tt_keys s
-	wait_until 1 tt_hasnt 'Server inside'
-}
-wait_until 15 answered
+tt_awake
+tt_keys s
 wait_until 20 is_up "$asked" inside && echo "ok: offered after it" || bad "not offered: $(tt_screen)"
 tt_type k
 tt_keys Enter
-tt_wait 'killed' 20
+tt_wait 'killed'
 wait_until 20 is_down "$asked" && echo "ok: closed with it" || bad "still open"
 tt_type s
 tt_keys Enter
@@ -170,7 +165,7 @@ wait_until 20 is_up "$asked" inside && echo "ok: the answer holds when it comes 
 tt_type k
 tt_keys Enter
 tt_keys C-d
-tt_wait '\[exit 0\]' 20
+tt_wait '\[exit 0\]'
 log=$("$zwatch" log last --json)
 line=$(printf '%s\n' "$log" | grep "\"did\": \?\"deny\".*\"port\": \?$host_port")
 has "the refusal is on record with who said it" '"by": ?"user"' "$line"

@@ -138,7 +138,7 @@ has "and the next one is answered" "hello from good.zw.test" "$(cat "$W/died")"
 
 # asked: the call waits for the answer
 tt_start 100x30 "$zwatch" run -- sh -c "'echo up; while read x; do curl -sS http://\$x.zw.test:$http/; echo \"[curl \$?]\"; done'"
-tt_wait '^up' 15
+tt_wait '^up'
 tt_type asked
 tt_keys Enter
 tt_wait 'asked\.zw\.test:[0-9]+'

@@ -5,7 +5,7 @@ command -v tmux >/dev/null || skip "tmux is missing"
 # tt_end: ends the window and its server, and waits until it is gone
 tt_end() {
 	tmux -L "$tmux_name" kill-server 2>/dev/null || return 0
-	wait_until 5 tt_is_gone
+	wait_until 60 tt_is_gone
 }
 tt_is_gone() { ! tmux -L "$tmux_name" has-session 2>/dev/null && ! pgrep -f "^tmux -L $tmux_name " >/dev/null; }
 
@@ -29,28 +29,42 @@ tt_paste() {
 }
 tt_resize() { tmux -L "$tmux_name" resize-window -t t -x "$1" -y "$2"; }
 tt_has() { tt_screen | grep -qE -- "$1"; }
+# How long a screen may take: a machine under load needs long, and a test that passes waits no longer for it.
+tt_patience=15 # times what wait_until makes of it
 # tt_wait REGEX [SECONDS]: until the screen shows it
 tt_wait() {
-	if wait_until "${2:-10}" tt_has "$1"; then echo "ok: screen shows $1"; else
+	if wait_until "${2:-$tt_patience}" tt_has "$1"; then echo "ok: screen shows $1"; else
 		bad "screen never showed: $1"
 		tt_screen | sed 's/^/  | /'
 	fi
 }
 tt_wait_gone() {
-	if wait_until "${2:-10}" tt_hasnt "$1"; then echo "ok: screen no longer shows $1"; else
+	if wait_until "${2:-$tt_patience}" tt_hasnt "$1"; then echo "ok: screen no longer shows $1"; else
 		bad "screen still shows: $1"
 		tt_screen | sed 's/^/  | /'
 	fi
 }
-# tt_answer KEY REGEX: a question takes a key only some time after its picture was written
-tt_answer() {
-	tt_answered() {
-		sleep 1.2
-		tt_has "$2" && return
-		tt_keys "$1"
-		wait_until 1 tt_has "$2"
-	}
-	wait_until 15 tt_answered "$1" "$2" || true
-	tt_wait "$2" 1
-}
 tt_hasnt() { ! tt_has "$1"; }
+# tt_awake: until the open question takes keys that allow. Its countdown stands where a hint of the last key
+# would, so that one is cleared first.
+tt_awake() {
+	if wait_until "$tt_patience" tt_is_awake; then echo "ok: the question is awake"; else
+		bad "the question does not wake"
+		tt_screen | sed 's/^/  | /'
+	fi
+}
+tt_is_awake() {
+	local screen
+	screen=$(tt_screen)
+	if grep -qE 'Too early|Nothing was allowed' <<<"$screen"; then
+		tt_keys PageUp
+		return 1
+	fi
+	grep -qE '\[N\]|Enter saves|Empty goes back' <<<"$screen" && ! grep -qE 'wake in|asleep' <<<"$screen"
+}
+# tt_answer KEY REGEX: the open question, as soon as it takes the key; until the screen shows what came of it
+tt_answer() {
+	tt_awake
+	tt_keys "$1"
+	tt_wait "$2"
+}

@@ -22,32 +22,30 @@ for line in sys.stdin:
 P
 start() {
 	tt_start "${1:-100x30}" "$zwatch" run -- python3 agent.py
-	tt_wait READY 20
+	tt_wait READY
 }
 # run COMMAND: typed to the agent
 run() { tt_type "$1"; tt_keys Enter; }
 answer() { # answer KEY...: opens the question and waits until its keys are awake
-	tt_wait "$1" 15
+	tt_wait "$1"
 	shift
 	tt_prefix
 	tt_keys a
-	tt_wait 'If you allow it' 15
-	tt_wait_gone 'wake in' 15
-	sleep 0.4
+	tt_wait 'If you allow it'
+	tt_awake
 	tt_keys "$@"
 }
 
 start
 run "python3 one.py $W/low.sock"
 answer 'wants' A
-tt_wait 'will NOT ask when' 15
-tt_wait 'one.py' 5
-tt_wait 'sha256 [0-9a-f]{4}' 20
-tt_wait_gone 'asleep' 15
-sleep 0.4
+tt_wait 'will NOT ask when'
+tt_wait 'one.py'
+tt_wait 'sha256 [0-9a-f]{4}'
+tt_awake
 tt_keys Enter
-tt_wait 'ANSWER1 GOT HTTP/1.1 200 OK' 15
-tt_wait 'Allowed always' 5
+tt_wait 'ANSWER1 GOT HTTP/1.1 200 OK'
+tt_wait 'Allowed always'
 has "the rule is in rules.json" '"target": "unix:[^"]*/low.sock"' "$(cat "$rules")"
 has "with its program's hash" '"sha256": "[0-9a-f]{64}"' "$(cat "$rules")"
 has "with its script" '"script": "[^"]*/one.py", "script-sha256": "[0-9a-f]{64}"' "$(cat "$rules")"
@@ -56,33 +54,33 @@ same "for nobody else to read" 600 "$(stat -c %a "$rules")"
 
 # the same program and script: no question
 run "python3 one.py $W/low.sock"
-tt_wait 'ANSWER2 GOT' 15
+tt_wait 'ANSWER2 GOT'
 # another script of the same interpreter: asked, and told why
 run "python3 two.py $W/low.sock"
-tt_wait 'ASK' 15
+tt_wait 'ASK'
 tt_prefix
 tt_keys a
-tt_wait 'Rule 1 did not apply: it is for one.py, this is two.py' 15
+tt_wait 'Rule 1 did not apply: it is for one.py, this is two.py'
 tt_keys n
-tt_wait 'ANSWER3 NO Permission denied' 15
+tt_wait 'ANSWER3 NO Permission denied'
 # the script changes: it is not what the user agreed to
 echo '#more' >>"$project/one.py"
 run "python3 one.py $W/low.sock"
-tt_wait 'ASK' 15
+tt_wait 'ASK'
 tt_prefix
 tt_keys a
-tt_wait 'one.py is not the same file as when you agreed' 15
+tt_wait 'one.py is not the same file as when you agreed'
 tt_keys n
-tt_wait 'ANSWER4 NO' 15
+tt_wait 'ANSWER4 NO'
 # zwatch why, inside
 run "./zw why"
-tt_wait 'ANSWER5 refused' 15
-tt_wait 'by the user' 5
+tt_wait 'ANSWER5 refused'
+tt_wait 'by the user'
 # undo takes the rule away
 tt_prefix
 tt_keys u
-tt_wait 'Taken back' 10
+tt_wait 'Taken back'
 same "undone" '' "$(grep -o '"do"' "$rules")"
 tt_keys C-d
-tt_wait '\[exit 0\]' 15
+tt_wait '\[exit 0\]'
 exit 0

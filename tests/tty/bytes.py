@@ -18,22 +18,36 @@ printf ' \033[1;4mEE\033[m \033[4:3;58;2;9;9;9mFF\033[m \033[9mGG\033[m colours\
 """
 with open("colours.sh", "w") as f:
     f.write(COLOURS)
-# Pictures in blocks: every row of one has the same number. Cut where a careless terminal would show it.
+# Pictures in blocks, once a line is entered: every row of one has the same number. The first of each two is
+# written in halves, where a careless terminal would show it, and the other right behind it. Then the terminal is
+# asked where the cursor is: its answer says that it has read both. What took as long as no block may be held
+# (150 ms) is noted down: a machine under load may tear it.
 with open("blocks.py", "w") as f:
-    f.write(r"""import sys, time
-out = sys.stdout.buffer
-def write(s):
-    out.write(s.encode()); out.flush()
-write("\x1b[2J")
-for n in range(int(sys.argv[1])):
-    write("\x1b[?2026h\x1b[H")
-    for row in range(10):
-        write(f"\x1b[{row + 1};1H\x1b[Krow {row} of picture {n} " + "x" * 60)
-        if row == 4:
-            time.sleep(0.004)
-    write("\x1b[?2026l")
-write("\x1b[12;1Hthe end")
+    f.write(r"""import os, sys, time, tty
 sys.stdin.readline()
+tty.setraw(0)
+def write(s):
+    s = s.encode()
+    while s:
+        s = s[os.write(1, s):]
+def picture(n):
+    return ["\x1b[?2026h\x1b[H"] + [f"\x1b[{row + 1};1H\x1b[Krow {row} of picture {n} " + "x" * 60 for row in range(10)] + ["\x1b[?2026l"]
+write("\x1b[2J")
+slow = open("slow", "w")
+for n in range(0, int(sys.argv[1]), 2):
+    begin = time.monotonic()
+    rows = picture(n)
+    write("".join(rows[:5]))
+    time.sleep(0.004)
+    write("".join(rows[5:] + picture(n + 1)) + "\x1b[6n")
+    answer = b""
+    while not answer.endswith(b"R"):
+        answer += os.read(0, 100)
+    if time.monotonic() - begin > 0.14:
+        print(n, n + 1, file=slow)
+slow.close()
+write("\x1b[12;1Hthe end")
+os.read(0, 100)
 """)
 
 
@@ -92,7 +106,7 @@ def frames_of(data):
 
 def play(got, before):
     """The screen after each frame."""
-    with xterm.Terminal(["cat"], 30, 100) as t:
+    with xterm.Terminal(None, 30, 100) as t:
         t.show(before)
         for frame in got:
             t.show(frame)
@@ -102,17 +116,23 @@ def play(got, before):
 def frames():
     start = time.monotonic()
     with xterm.Terminal(["bash", "-c", f"{ZWATCH} run -- python3 blocks.py 300; cat"], 30, 100) as t:
+        # Once zwatch knows that the terminal takes whole frames.
+        t.wait(lambda _: b"\x1b[?2026h" in t.bytes, "frames are marked")
+        t.type("\r")
         t.shows("^the end")
         took, data = time.monotonic() - start, bytes(t.bytes)
     got, outside, before = frames_of(data)
-    check("frames come", len(got) >= 3, len(got))
+    check("frames come", len(got) >= 2, len(got))
     check("at most sixty a second", len(got) <= took * 1000 / 16 + 2, f"{len(got)} in {took} s")
     check("nothing of a picture is outside of a frame", not any(b"picture" in x for x in outside), outside)
     check("the screen is cleared once", not any(re.search(rb"\x1b\[[023]?J", f) for f in got[1:]), got[1:3])
     rows = [re.findall(r"row \d of picture (\d+) ", s["text"]) for s in play(got, before)]
+    with open("slow") as f:
+        slow = set(f.read().split())
+    rows = [r for r in rows if not slow & set(r)]
     torn = [r for r in rows if len(set(r)) > 1]
     check("no torn picture", not torn, torn[:3])
-    first = next(i for i, r in enumerate(rows) if r)
+    first = next((i for i, r in enumerate(rows) if r), len(rows))
     check("no blank picture, no part of one", all(len(r) == 10 for r in rows[first:]), rows[first:first + 20])
 
 
@@ -123,8 +143,9 @@ def flood():
         t.shows("^over", 120)
         took, data = time.monotonic() - start, bytes(t.bytes)
     got, _, before = frames_of(data)
-    check("a flood is frames, not lines", len(got) <= took * 1000 / 16 + 2 and len(data) < 3000000,
-          f"{len(got)} frames, {len(data)} bytes in {took} s")
+    check("a flood is frames, not lines", len(got) <= took * 1000 / 16 + 2, f"{len(got)} frames in {took} s")
+    large = [len(x) for x in got[1:] if len(x) > 30 * 100]
+    check("and none is more than a screen", not large, large)
     last = [s["screen"][29] for s in play(got, before)]
     check("the status line stands in every frame", all("guard" in x for x in last[1:]), last)
 

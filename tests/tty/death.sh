@@ -13,7 +13,7 @@ child() { pgrep -P "$(zpid)" -f "$1" | head -n 1; }
 start() {
 	rm -f "$W/served"
 	tt_start 100x30 "$zwatch" run -- sh -c "'echo up; read x; curl -sS --max-time 20 --unix-socket $W/docker.sock http://x/_ping; echo curl=\$?; sleep 100'"
-	tt_wait '^up' 15
+	tt_wait '^up'
 }
 
 for helper in pane broker audit; do
@@ -52,7 +52,7 @@ done
 # recorded; the new engine finds the same terminal, and the programs in it draw themselves anew.
 printf 'line %s\n' $(seq 1 100) >"$project/long.txt"
 tt_start 100x30 "$zwatch" run --env PS1="'ready> '" --deny refused.test -- bash --norc --noprofile
-tt_wait 'ready>' 15
+tt_wait 'ready>'
 tt_type 'vi''m -u NONE long.txt || less long.txt'
 tt_keys Enter
 tt_wait '^line 5$'
@@ -99,7 +99,7 @@ has "the record tells of it" 'zwatch-pane killed by signal 9' "$("$zwatch" log l
 # proxy and resolver start with the first connection
 start_net() {
 	tt_start 100x30 "$zwatch" run -- sh -c "'echo up; while read x; do curl -sS -o /dev/null -w %{http_code} --max-time 8 http://a.test/; echo \" curl=\$?\"; done'"
-	tt_wait '^up' 15
+	tt_wait '^up'
 }
 start_net
 tt_keys x Enter
@@ -110,7 +110,7 @@ for helper in resolver proxy; do
 	kill -9 "$p"
 	tt_wait "zwatch-$helper killed by signal 9"
 done
-tt_wait 'curl=[1-9]' 15
+tt_wait 'curl=[1-9]'
 tt_type 'clear'
 tt_keys x Enter
 tt_wait 'a\.test'

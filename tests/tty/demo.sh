@@ -4,10 +4,10 @@
 . "${ZW_SRC:?}/tests/support/tmux.sh"
 
 tt_start 100x30 "$zwatch" demo
-tt_wait 'scripted agent' 15
+tt_wait 'scripted agent'
 tt_wait 'own\.sock'
 tt_wait 'hello from inside'
-tt_wait 'CRITICAL.*' 15
+tt_wait 'CRITICAL.*'
 tt_prefix
 tt_keys a
 tt_wait 'If you allow it: the agent gets root'
@@ -15,16 +15,16 @@ tt_wait 'docker\.sock'
 has "the question names the program" 'zwatch-demo\(' "$(tt_screen)"
 has "and the folder" 'Folder' "$(tt_screen)"
 tt_keys n
-tt_wait 'docker.sock: Permission denied' 10
-tt_wait 'example\.com:443' 15
+tt_wait 'docker.sock: Permission denied'
+tt_wait 'example\.com:443'
 tt_prefix
 tt_keys a
 tt_wait 'it can send data there'
 tt_keys Enter
-tt_wait '403' 10
-tt_wait 'Done\.' 10
+tt_wait '403'
+tt_wait 'Done\.'
 tt_keys Enter
-tt_wait '\[exit 0\]' 10
+tt_wait '\[exit 0\]'
 has "the exit line" 'session 1, .*exit 0' "$(tt_screen)"
 
 log=$("$zwatch" log last --json)

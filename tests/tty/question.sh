@@ -31,8 +31,8 @@ while True:
     if b.endswith(b"\x12"): again()
 P
 tt_start 100x30 "$zwatch" run -- python3 agent.py "$W/docker.sock"
-tt_wait READY 15
-tt_wait 'CRITICAL' 10
+tt_wait READY
+tt_wait 'CRITICAL'
 
 # 1,000 random keys, typed and pasted, among them y, Enter, A, docker: all reach the agent, none answers
 python3 - "$W" <<'P'

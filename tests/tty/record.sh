@@ -27,8 +27,8 @@ read x; printf '\033[?1049l'; echo over; read x; exit 3
 S
 umask 022
 tt_start 90x28 "$zwatch" --record --ui collapsed --deny refused.test run -- bash agent.sh "$W/docker.sock"
-tt_wait '\| *REC|REC *[|│]' 15
-tt_wait 'CRITICAL' 15
+tt_wait '\| *REC|REC *[|│]'
+tt_wait 'CRITICAL'
 tt_prefix
 tt_keys a
 tt_wait 'If you allow it'
@@ -72,35 +72,35 @@ has "the record tells of it" 'recorded in .*/screens/1.cast' "$("$zwatch" log la
 same "without a screen there is nothing to record" 2 $?
 [ ! -e "$W/own.cast" ] && echo "ok: and no file" || bad "a file was left"
 tt_start 90x28 "$zwatch" --record="$W/own.cast" run -- echo hello
-tt_wait '\[exit 0\]' 15
+tt_wait '\[exit 0\]'
 has "its text" 'hello' "$(played "$W/own.cast")"
 tt_start 90x28 "$zwatch" --record="$W/own.cast" run -- echo hello
-tt_wait 'cannot be recorded.*own.cast' 15
+tt_wait 'cannot be recorded.*own.cast'
 tt_wait '\[exit 4\]'
 tt_start 160x28 "$zwatch" --record="$project/own.cast" run -- echo hello
-tt_wait 'the agent may write there' 15
+tt_wait 'the agent may write there'
 tt_wait '\[exit 4\]'
 tt_start 90x28 "$zwatch" --record --private run -- echo hello
-tt_wait '\[exit 2\]' 15
+tt_wait '\[exit 2\]'
 
 # by setting; a session without a screen runs all the same, and nothing of a failed start is left
 config <<'C'
 { "history": { "recordScreen": true } }
 C
 tt_start 90x28 "$zwatch" run -- sh -c "'echo by setting; read x'"
-tt_wait 'by setting' 15
+tt_wait 'by setting'
 tt_wait 'REC'
 tt_keys Enter
 tt_wait '\[exit 0\]'
 same "no screen, no record" hello "$("$zwatch" run -- echo hello </dev/null)"
 tt_start 90x28 "$zwatch" run -- /no/such/program
-tt_wait '\[exit 127\]' 15
+tt_wait '\[exit 127\]'
 tt_wait 'not be found|no such|No such'
 ls "$screens"
 
 # a new engine goes on with the same file
 tt_start 90x28 "$zwatch" --record --ui collapsed run -- sh -c "'echo before; read x; echo after; read x'"
-tt_wait before 15
+tt_wait before
 zpid=$(pgrep -P "$(tmux -L "$tmux_name" list-panes -t t -F '#{pane_pid}')" -f "^$zwatch --record")
 kill -9 "$(pgrep -P "$zpid" zwatch-pane)"
 tt_wait 'killed by signal 9'
@@ -116,7 +116,7 @@ has "and the death" '^warning: zwatch-pane' "$(marks "$cast" m)"
 # a disk that is full: said, and the session goes on
 if [ "$(id -u)" = 0 ] && mkdir "$W/small" && mount -t tmpfs -o size=64k none "$W/small" 2>/dev/null; then
 	tt_start 90x28 "$zwatch" --record="$W/small/full.cast" run -- sh -c "'seq 1 30000; echo done; read x; echo alive; read x'"
-	tt_wait 'done' 15
+	tt_wait 'done'
 	tt_wait 'no longer recorded: No space left'
 	tt_wait_gone 'REC'
 	tt_keys Enter

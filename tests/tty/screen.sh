@@ -6,7 +6,7 @@
 ps1="PS1='ready> '"
 
 tt_start 100x30 env "$ps1" "$zwatch" --env PS1="'ready> '" run -- bash --norc --noprofile
-tt_wait 'ready>' 15
+tt_wait 'ready>'
 tt_type "printf '\\033[31mred\\033[0m 日本語 👩‍👩‍👧 é |end\\n'"
 tt_keys Enter
 tt_wait 'red 日本語.*\|end'
@@ -19,14 +19,15 @@ tt_keys Enter
 tt_wait '[0-9]+ 80$'
 tt_resize 100 30
 
-tt_type 'clear; sleep 100'
+# told once it runs, so that the keys are for it and not for the shell
+tt_type "clear; sh -c 'echo ru''nning; exec sleep 1000'"
 tt_keys Enter
-sleep 0.3
+tt_wait '^running'
 tt_keys C-c
 tt_wait '\^C'
-tt_type 'sleep 100'
+tt_type "clear; sh -c 'echo ru''nning; exec sleep 1000'"
 tt_keys Enter
-sleep 0.3
+tt_wait '^running'
 tt_keys C-z
 tt_wait 'Stopped'
 tt_type 'kill %1; clear; echo ab''cd'
@@ -99,13 +100,13 @@ tt_wait '\[exit 7\]'
 # Z107: poor locales and terminals
 for env in "LC_ALL=C" "LC_ALL=POSIX" "LC_ALL=xx_YY.UTF-8" "LC_ALL=" ; do
 	tt_start 100x30 env "$env" "$zwatch" run -- "sh -c 'locale charmap; sleep 60'"
-	tt_wait 'UTF-8|ANSI' 15
+	tt_wait 'UTF-8|ANSI'
 done
 for term in linux vt100 xterm; do
 	TT_TERM=$term tt_start 80x24 "$zwatch" run -- "sh -c 'echo up; sleep 60'"
-	tt_wait '^up' 15
+	tt_wait '^up'
 done
 TT_TERM=dumb tt_start 80x24 "$zwatch" run -- echo plain
-tt_wait '^plain' 15
+tt_wait '^plain'
 tt_wait '\[exit 0\]'
 exit 0

@@ -33,7 +33,7 @@ question() {
 	tt_resize 100 30
 	tt_wait 'If you allow it'
 	tt_keys n
-	wait_until 10 answered || bad "no answer came"
+	wait_until 15 answered || bad "no answer came"
 	has "it was denied" 'exit [1-9]' "$(cat "$project/answer")"
 	tt_wait_gone 'If you allow it'
 	tt_wait "$1"
@@ -54,7 +54,7 @@ termios.tcsetattr(0, termios.TCSADRAIN, was)
 P
 editor=$(command -v vim || command -v vi)
 tt_start 100x30 "$zwatch" --env PS1="'ready> '" run -- bash --norc --noprofile
-tt_wait 'ready>' 15
+tt_wait 'ready>'
 tt_type "sh asker.sh $W/docker.sock & clear; $editor -u NONE long.txt"
 tt_keys Enter
 question 'text line 7$'
@@ -145,7 +145,7 @@ ended() { [ "$(tt_all | grep -c 'exit 0\.  allowed')" -ge "$1" ]; }
 for i in 1 2 3; do
 	tt_type "$zwatch run -- sh -c 'printf \"\\033[?1049h\\033[2Jinside $i\\n\"; sleep 0.3'"
 	tt_keys Enter
-	wait_until 30 ended "$i" || bad "session $i did not end"
+	wait_until 15 ended "$i" || bad "session $i did not end"
 done
 tt_type "$zwatch --ui none run -- echo plain"
 tt_keys Enter

@@ -9,7 +9,7 @@ tt_kept() { tt_screen | sed -nE 's/.*scrolled [0-9,]+ of ([0-9,]+) lines.*/\1/p'
 tt_has_copied() { [ "$(tt_copied)" = "$1" ]; }
 
 tt_start 100x30 "$zwatch" --env PS1="'ready> '" run -- bash --norc --noprofile
-tt_wait 'ready>' 15
+tt_wait 'ready>'
 tt_type "clear; for i in \$(seq 1 400); do echo line \$i of many; done; echo a''bc"
 tt_keys Enter
 tt_wait '^abc'
@@ -44,7 +44,7 @@ tt_keys n
 tt_wait 'scrolled'
 tt_keys N
 tt_keys y
-wait_until 5 tt_has_copied 'line 79 of many' || true
+wait_until 15 tt_has_copied 'line 79 of many' || true
 same "the line found was copied" 'line 79 of many' "$(tt_copied)"
 tt_wait 'copied 1[56] characters \(tmux\)'
 tt_wait_gone 'scrolled'
@@ -62,13 +62,13 @@ tt_keys Enter
 tt_wait '^line 211 of many'
 tt_keys v Down Down l l
 tt_keys y
-wait_until 5 tt_has_copied "$(printf 'line 211 of many\nline 212 of many\nlin')" || true
+wait_until 15 tt_has_copied "$(printf 'line 211 of many\nline 212 of many\nlin')" || true
 same "characters over three lines" "$(printf 'line 211 of many\nline 212 of many\nlin')" "$(tt_copied)"
 
 # output does not move the view
-tt_type '(sleep 2; for i in $(seq 1 50); do echo later $i; done) &'
+tt_type '(until [ -e go ]; do sleep 0.1; done; for i in $(seq 1 50); do echo later $i; done) &'
 tt_keys Enter
-sleep 0.3
+tt_wait '^\[1\]'
 tt_prefix
 tt_keys '['
 tt_type '/line 150'
@@ -76,8 +76,9 @@ tt_keys Enter
 tt_wait '^line 150 of many'
 before=$(tt_screen | grep '^line')
 kept=$(tt_kept)
+touch "$project/go"
 tt_grew() { [ "$(tt_kept)" -ge $((kept + 50)) ]; }
-wait_until 5 tt_grew || bad "the history did not grow from $kept"
+wait_until 15 tt_grew || bad "the history did not grow from $kept"
 same "the view stood still" "$before" "$(tt_screen | grep '^line')"
 tt_keys q
 tt_wait '^later 50'
@@ -92,7 +93,7 @@ tt_type '/click here'
 tt_keys Enter
 tt_wait 'c copies https://example.com/a\?b=c'
 tt_keys c
-wait_until 5 tt_has_copied 'https://example.com/a?b=c' || true
+wait_until 15 tt_has_copied 'https://example.com/a?b=c' || true
 same "the link was copied" 'https://example.com/a?b=c' "$(tt_copied)"
 tt_keys q
 
@@ -107,7 +108,7 @@ tt_type 'exit'
 tt_keys Enter
 tt_wait '\[exit 0\]'
 tt_start 100x30 env -u TMUX "$zwatch" --env PS1="'ready> '" run -- bash --norc --noprofile
-tt_wait 'ready>' 15
+tt_wait 'ready>'
 tt_type 'clear; echo into a file'
 tt_keys Enter
 tt_wait '^into a file'
