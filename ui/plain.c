@@ -435,8 +435,10 @@ static void mode_line(struct plain *p)
 	int n = p->len == 1 ? p->line[0] - '1' : -1;
 
 	if (n >= 0 && n < POL_MODE_MAX && !p->is_pasted) {
-		p->host.mode(p->host.arg, (enum pol_mode)n);
-		plain_say(p, "The mode is %s.", zw_mode_word((unsigned)n));
+		const char *why = p->host.mode(p->host.arg, (enum pol_mode)n);
+
+		plain_say(p, "%s", why != NULL ? why : "Done.");
+		plain_say(p, "The mode is %s.", zw_mode_word(p->model->mode));
 	} else {
 		plain_say(p, "The mode stays %s.", zw_mode_word(p->model->mode));
 	}

@@ -85,7 +85,8 @@ struct ui_host {
 	/** Ends what the process of this row has open to its socket. */
 	void (*close_sock)(void *arg, const struct mdl_sock *sock);
 	void (*freeze)(void *arg, bool is_frozen);
-	void (*mode)(void *arg, enum pol_mode mode);
+	/** NULL: done; else a sentence why not, valid until the next call. */
+	const char *(*mode)(void *arg, enum pol_mode mode);
 	/** The user wants the agent to end (after typing the word). */
 	void (*stop_agent)(void *arg);
 	/** zwatch-pane is to be started anew: it died, or it hangs. */

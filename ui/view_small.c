@@ -148,8 +148,11 @@ static bool mode_key(struct view *view, struct ui_key key)
 	if (key.mods != 0 || key.code < '1' || key.code > '3')
 		return false;
 	enum pol_mode mode = (enum pol_mode)(key.code - '1');
-	core->host.mode(core->host.arg, mode);
-	ui_core_say(core, "Mode %s.", zw_mode_word(mode));
+	const char *why = core->host.mode(core->host.arg, mode);
+	if (why != NULL)
+		ui_core_say(core, "%s", why);
+	else
+		ui_core_say(core, "Mode %s.", zw_mode_word(mode));
 	view_pop(core);
 	return true;
 }

@@ -17,6 +17,9 @@ int cmd_demo(const struct cli *cli);
 int cmd_rules(struct start *st, const struct cli *cli);
 int cmd_explain(struct start *st, const struct cli *cli);
 int cmd_ask(struct start *st, const struct cli *cli);
+int cmd_ps(struct start *st);
+int cmd_mode(struct start *st, const struct cli *cli);
+int cmd_stop(struct start *st, const struct cli *cli);
 /** `zwatch why`: knows no settings, which are hidden where it runs. */
 int cmd_why(const struct cli *cli);
 

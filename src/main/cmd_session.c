@@ -525,6 +525,7 @@ static int session_run(struct start *st, const struct cli *cli, enum face face, 
 		dprintf(2, "zwatch: network.upstreamProxy: %s\n", way.why);
 		return ZW_EXIT_CONFIG;
 	}
+	const char *floor_by;
 	struct sup_config config = {
 		.agent = name,
 		.project = st->cfg->project_dir,
@@ -535,6 +536,7 @@ static int session_run(struct start *st, const struct cli *cli, enum face face, 
 		.rules = st->cfg->rules,
 		.n_rules = st->cfg->n_rules,
 		.mode = st->cfg->mode,
+		.mode_floor = cfg_mode_floor(st->cfg, &floor_by),
 		.hold_site_ms = st->cfg->hold_site_ms,
 		.hold_socket_ms = st->cfg->hold_socket_ms,
 		.store_path = store,

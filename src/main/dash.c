@@ -104,11 +104,11 @@ static void host_freeze(void *arg, bool is_frozen)
 	sup_freeze(d->sup, is_frozen);
 }
 
-static void host_mode(void *arg, enum pol_mode mode)
+static const char *host_mode(void *arg, enum pol_mode mode)
 {
 	struct dash *d = arg;
 
-	sup_set_mode(d->sup, mode);
+	return sup_set_mode(d->sup, mode);
 }
 
 static void host_pane_restart(void *arg)

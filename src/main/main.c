@@ -71,6 +71,12 @@ static int run_command(struct start *st, const struct cli *cli, int config_error
 		return cmd_explain(st, cli);
 	case CLI_CMD_ask:
 		return cmd_ask(st, cli);
+	case CLI_CMD_ps:
+		return cmd_ps(st);
+	case CLI_CMD_mode:
+		return cmd_mode(st, cli);
+	case CLI_CMD_stop:
+		return cmd_stop(st, cli);
 	case CLI_CMD_check:
 	case CLI_CMD_doctor:
 		return cmd_check(st, cli);

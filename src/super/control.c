@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The control socket: `zwatch ask` in another terminal of the same user lists and answers questions.
+ * The control socket: `zwatch ask`, `ps`, `mode` and `stop` in another terminal of the same user.
  *
  * It lies in a folder of mode 0700 outside the sandbox, as a file of mode 0600. The broker opens
  * nothing below that folder; a peer of another user, of another user namespace (whatever runs in a
@@ -97,8 +97,13 @@ static void list(struct sup_client *c)
 	const struct sup *s = c->s;
 	const struct mdl_ask *a;
 
-	zw_send(c->chan, ctl_session, .number = s->model.number, .agent = zw_span(s->model.agent),
-		.project = zw_span(s->model.project), .mode = (uint8_t)s->model.mode);
+	zw_send(c->chan, ctl_session, .number = s->model.number, .pid = (uint32_t)getpid(),
+		.agent = zw_span(s->model.agent), .project = zw_span(s->model.project),
+		.mode = (uint8_t)s->model.mode,
+		.age_ms = (uint64_t)(zw_mono_ms() - s->model.started_ms),
+		.n_waiting = (uint32_t)mdl_asks_waiting(&s->model),
+		.n_live = (uint32_t)s->model.n_live, .n_allow = s->model.n_allow,
+		.n_deny = s->model.n_deny, .is_frozen = s->is_frozen);
 	TAILQ_FOREACH (a, &s->model.asks, link)
 		if (a->state == MDL_ASK_HELD || a->state == MDL_ASK_OPEN ||
 		    a->state == MDL_ASK_MISSED)
@@ -116,6 +121,13 @@ static const char *why_not(const struct mdl_ask *a, const struct zw_msg_ctl_answ
 	if (m->verdict == POL_ALLOW && a->state == MDL_ASK_GONE)
 		return "The program gave up or ended. Nothing was allowed.";
 	return NULL;
+}
+
+static void say_done(struct sup_client *c, const char *text)
+{
+	if (c->s->face != NULL && c->s->is_face_open)
+		c->s->face->message(c->s->face->arg, text);
+	zw_send(c->chan, ctl_answered, .is_taken = 1, .text = zw_span(text));
 }
 
 static void answer(struct sup_client *c, const struct zw_msg_ctl_answer *m)
@@ -143,9 +155,28 @@ static void answer(struct sup_client *c, const struct zw_msg_ctl_answer *m)
 		reply.scope == ZW_SCOPE_SESSION || (was_late && is_allow) ? "for this session"
 									  : "once",
 		a->title);
-	if (c->s->face != NULL && c->s->is_face_open)
-		c->s->face->message(c->s->face->arg, text);
-	zw_send(c->chan, ctl_answered, .is_taken = 1, .text = zw_span(text));
+	say_done(c, text);
+}
+
+static void mode_set(struct sup_client *c, unsigned mode)
+{
+	const char *why = mode < POL_MODE_MAX ? sup_set_mode(c->s, (enum pol_mode)mode)
+					      : "There is no such mode.";
+
+	if (why != NULL) {
+		zw_send(c->chan, ctl_answered, .is_taken = 0, .text = zw_span(why));
+		return;
+	}
+	zw_autofree char *text = zw_xasprintf("The mode is %s (zwatch mode, in another terminal).",
+					      pol_mode_word((enum pol_mode)mode));
+	say_done(c, text);
+}
+
+static void stop(struct sup_client *c)
+{
+	sup_record(c->s, "mode", "stopped from another terminal: zwatch stop");
+	say_done(c, "The agent was told to end (zwatch stop, in another terminal).");
+	sup_stop_agent(c->s);
 }
 
 static void on_msg(struct zw_chan *chan, enum zw_msg_id id, const union zw_msg_any *msg, int *fds,
@@ -159,6 +190,10 @@ static void on_msg(struct zw_chan *chan, enum zw_msg_id id, const union zw_msg_a
 		list(c);
 	else if (id == ZW_ID_ctl_answer)
 		answer(c, &msg->ctl_answer);
+	else if (id == ZW_ID_ctl_mode)
+		mode_set(c, msg->ctl_mode.mode);
+	else if (id == ZW_ID_ctl_stop)
+		stop(c);
 	else
 		client_free(c);
 }

@@ -93,18 +93,21 @@ void sup_rule_remove(struct sup *s, uint32_t id)
 	rule_free(r);
 }
 
-void sup_set_mode(struct sup *s, enum pol_mode mode)
+const char *sup_set_mode(struct sup *s, enum pol_mode mode)
 {
 	zw_autofree char *line =
 		zw_xasprintf("%s -> %s", pol_mode_word(s->model.mode), pol_mode_word(mode));
 
 	if (mode == s->model.mode)
-		return;
+		return NULL;
+	if (mode < s->config->mode_floor)
+		return "The managed policy of this machine does not let a session be that loose.";
 	s->model.mode = mode;
 	sup_policy_send(s, &s->broker);
 	sup_policy_send(s, &s->proxy);
 	sup_record(s, "mode", line);
 	sup_changed(s, MDL_CHANGED_STATUS);
+	return NULL;
 }
 
 void sup_rules_fini(struct sup *s)

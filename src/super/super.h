@@ -61,7 +61,7 @@ struct sup_config {
 	void *catalogue_arg;
 	const struct pol_rule *rules;
 	size_t n_rules;
-	enum pol_mode mode;
+	enum pol_mode mode, mode_floor; /* never looser than that: the managed policy */
 	struct sup_net net;
 	int64_t hold_site_ms, hold_socket_ms; /* 0 = until answered */
 	const char *store_path;
@@ -183,7 +183,8 @@ const char *sup_undo(struct sup *s);
 void sup_close(struct sup *s, const struct mdl_sock *k);
 /** SIGSTOP or SIGCONT for every process of the sandbox but its first. */
 void sup_freeze(struct sup *s, bool is_frozen);
-void sup_set_mode(struct sup *s, enum pol_mode mode);
+/** Returns NULL: done; else a sentence why not, static or the configuration's. */
+const char *sup_set_mode(struct sup *s, enum pol_mode mode);
 /** SIGTERM, and SIGKILL for the whole sandbox 3 s later. */
 void sup_stop_agent(struct sup *s);
 

@@ -132,9 +132,10 @@ static void on_freeze(void *arg, bool is_frozen)
 	(void)is_frozen;
 }
 
-static void on_mode(void *arg, enum pol_mode mode)
+static const char *on_mode(void *arg, enum pol_mode mode)
 {
 	((struct demo *)arg)->model.mode = mode;
+	return NULL;
 }
 
 static void on_stop(void *arg)

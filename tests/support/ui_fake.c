@@ -88,9 +88,10 @@ static void on_freeze(void *arg, bool is_frozen)
 	((struct ui_fake *)arg)->is_frozen = is_frozen;
 }
 
-static void on_mode(void *arg, enum pol_mode mode)
+static const char *on_mode(void *arg, enum pol_mode mode)
 {
 	((struct ui_fake *)arg)->model.mode = mode;
+	return NULL;
 }
 
 static void on_pane_restart(void *arg)
