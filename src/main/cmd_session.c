@@ -571,14 +571,13 @@ static int session_run(struct start *st, const struct cli *cli, enum face face, 
 	if (status != 0)
 		return status;
 	config.cast = cast_file != NULL ? &cast : NULL;
-	if (face != FACE_NONE) {
+	dash.plain_why = face == FACE_PLAIN ? why : NULL;
+	if (face != FACE_NONE)
 		face_config(&dash, st, cli, face, store, name);
-		dash.plain_why = face == FACE_PLAIN ? why : NULL;
-		status = face_prepare(&dash);
-		if (status != 0) {
-			cast_close(&cast);
-			return status;
-		}
+	status = face != FACE_NONE ? face_prepare(&dash) : 0;
+	if (status != 0) {
+		cast_close(&cast);
+		return status;
 	}
 	status = sup_run(&config, face != FACE_NONE ? dash_face(&dash) : NULL, &result);
 	dash_fini(&dash);
