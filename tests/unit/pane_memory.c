@@ -8,9 +8,13 @@
 #include "src/base/str.h"
 #include "ui/pane/vt.h"
 
-#define ROWS	 50
-#define COLS	 200
+#define ROWS 50
+#define COLS 200
+#ifdef __SANITIZE_ADDRESS__ /* several times slower, and the bound is the same */
+#define STREAM_B ((size_t)8 << 20)
+#else
 #define STREAM_B ((size_t)24 << 20)
+#endif
 /* 64 MB of history that nothing compresses, targets of links, the screens and a string. */
 #define ALL_MAX_B ((size_t)(64 + 24) << 20)
 
