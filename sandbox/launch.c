@@ -37,6 +37,7 @@
 struct start {
 	const struct sb_plan *plan; /* borrowed */
 	struct sb_layout layout;
+	struct sb_standins standins;
 	struct sb_bars bars;	    /* ours until they are left to their process */
 	struct sb_session *session; /* borrowed */
 	int child_ctl, init, args, conf, resolv_conf, nsswitch; /* for bwrap; -1 = none */
@@ -367,22 +368,21 @@ static int receive(int ctl, struct received *ret)
 
 /** Tells zwatch-init which stand-ins to make; it waits for that. When it is gone already, the reason
  * comes from elsewhere. */
-static void send_standins(const struct start *s)
+static void send_standins(struct start *s)
 {
-	struct zw_buf paths, b;
+	struct zw_buf paths, *b = &s->standins.fresh;
 
 	zw_buf_init(&paths, 4 * SB_STANDINS_MAX);
-	zw_buf_init(&b, SB_STANDINS_MAX);
 	if (s->plan->standins)
 		s->plan->standins(s->plan->meanwhile_arg, &paths);
 	if (paths.len > 0)
-		sb_standins_write(&s->layout, (const char *)zw_buf_head(&paths), paths.len, &b);
+		sb_standins_write(&s->layout, (const char *)zw_buf_head(&paths), paths.len,
+				  &s->standins);
 	/* A message of no bytes would look like the end. */
-	if (b.len == 0)
-		(void)zw_buf_add(&b, "", 1);
-	(void)send(s->session->ctl, zw_buf_head(&b), b.len, MSG_NOSIGNAL);
+	if (b->len == 0)
+		(void)zw_buf_add(b, "", 1);
+	(void)send(s->session->ctl, zw_buf_head(b), b->len, MSG_NOSIGNAL);
 	zw_buf_fini(&paths);
-	zw_buf_fini(&b);
 }
 
 /** Why bwrap ended: its own words, sorted into the causes that have a remedy. */
@@ -459,7 +459,12 @@ static int on_hello(struct start *s, const struct received *r, struct sb_failure
 	if (error < 0)
 		return sb_fail(f, SB_STAGE_RESOURCES, -error, "fork");
 	error = net_open(s, r->pid, f);
-	return error < 0 ? error : sb_links_hold(r->pid, &s->layout, f);
+	if (error == 0)
+		error = sb_links_hold(r->pid, &s->layout, f);
+	if (error < 0)
+		return error;
+	error = sb_standins_hide(r->pid, &s->standins);
+	return error < 0 ? sb_fail(f, SB_STAGE_MOUNT, -error, "stand-ins in hidden folders") : 0;
 }
 
 static int on_ready(struct start *s, const struct received *r, struct sb_failure *f)
@@ -552,6 +557,8 @@ static void start_fini(struct start *s)
 	/* Nothing is left here once they are left to their process. */
 	sb_bars_remove(&s->bars);
 	sb_bars_fini(&s->bars);
+	zw_buf_fini(&s->standins.fresh);
+	zw_buf_fini(&s->standins.hidden);
 	sb_layout_fini(&s->layout);
 }
 
@@ -597,6 +604,8 @@ int sb_launch(const struct sb_plan *p, struct sb_session *ret, struct sb_failure
 
 	if (r < 0)
 		return r;
+	zw_buf_init(&s.standins.fresh, SB_STANDINS_MAX);
+	zw_buf_init(&s.standins.hidden, SB_STANDINS_MAX);
 	sb_session_init(&session);
 	session.landlock_abi = sb_landlock_abi();
 	if (session.landlock_abi < SB_LANDLOCK_ABI_MIN)

@@ -5,18 +5,14 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/mount.h>
-#include <linux/nsfs.h>
-#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "sandbox/vmchild.h"
+#include "sandbox/mntns.h"
 #include "src/base/mem.h"
 #include "src/base/str.h"
 
@@ -134,31 +130,12 @@ char *sb_links_follow(const char *path, void (*on_link)(const char *link, void *
 	return zw_xstrdup(w.len > 0 ? w.done : "/");
 }
 
-/* -- holding: a child that shares zwatch's memory, which waits; only system calls --------------- */
+/* -- holding ----------------------------------------------------------------------------------- */
 
 struct work {
-	pid_t pid;
 	const struct sb_layout *layout; /* borrowed */
-	int error;			/* -errno; 0 = all are held */
-	const char *path;		/* that could not be; NULL = before the first */
+	const char *path;		/* the last one; NULL = before the first */
 };
-
-/* As with the network (sandbox/netns.c): the namespace's owner is joined first. */
-static int join(pid_t pid)
-{
-	char path[32];
-
-	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int)pid);
-	zw_autoclose int mnt = open(path, O_RDONLY | O_CLOEXEC);
-	if (mnt < 0)
-		return -errno;
-	zw_autoclose int user = ioctl(mnt, NS_GET_USERNS);
-	if (user < 0)
-		return -errno;
-	if (setns(user, CLONE_NEWUSER) < 0 || setns(mnt, CLONE_NEWNS) < 0)
-		return -errno;
-	return 0;
-}
 
 static int hold(const char *path)
 {
@@ -176,18 +153,18 @@ static int hold(const char *path)
 											    : 0;
 }
 
-static int child_main(void *arg)
+static int hold_all(void *arg)
 {
 	struct work *w = arg;
 
-	w->error = join(w->pid);
-	for (size_t i = 0; i < w->layout->n_places && w->error == 0; i++) {
+	for (size_t i = 0; i < w->layout->n_places; i++) {
 		const struct sb_place *p = &w->layout->places[i];
+		int r = 0;
 
-		if (p->kind != SB_PLACE_LINK)
-			continue;
-		w->path = p->path;
-		w->error = hold(p->path);
+		if (p->kind == SB_PLACE_LINK)
+			r = hold(w->path = p->path);
+		if (r < 0)
+			return r;
 	}
 	return 0;
 }
@@ -202,16 +179,9 @@ static bool has_links(const struct sb_layout *l)
 
 int sb_links_hold(pid_t pid, const struct sb_layout *l, struct sb_failure *ret_failure)
 {
-	struct work w = {.pid = pid, .layout = l, .error = -ECHILD};
+	struct work w = {.layout = l};
+	int r = has_links(l) ? sb_mntns_run(pid, hold_all, &w) : 0;
 
-	if (!has_links(l))
-		return 0;
-	pid_t child = sb_vmchild(child_main, &w, CLONE_FILES);
-	if (child < 0)
-		return sb_fail(ret_failure, SB_STAGE_RESOURCES, -child, "clone");
-	while (waitpid(child, NULL, __WCLONE) < 0 && errno == EINTR)
-		;
-	return w.error == 0 ? 0
-			    : sb_fail(ret_failure, SB_STAGE_LINK, -w.error, "%s",
-				      w.path != NULL ? w.path : "");
+	return r == 0 ? 0
+		      : sb_fail(ret_failure, SB_STAGE_LINK, -r, "%s", w.path != NULL ? w.path : "");
 }

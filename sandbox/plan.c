@@ -170,15 +170,13 @@ bool sb_layout_is_writable(const struct sb_layout *l, const char *path)
 	return around && around->kind == SB_PLACE_WRITABLE;
 }
 
-size_t sb_layout_fresh_around(const struct sb_layout *l, const char *path)
+const struct sb_place *sb_layout_around(const struct sb_layout *l, const char *path)
 {
-	const struct sb_place *around = place_around(l->places, l->n_places, path);
-
 	for (size_t i = 0; i < l->n_places; i++) {
 		if (strcmp(l->places[i].path, path) == 0)
-			return 0;
+			return NULL;
 	}
-	return around && around->kind == SB_PLACE_FRESH ? strlen(around->path) : 0;
+	return place_around(l->places, l->n_places, path);
 }
 
 static bool add_bar(struct sb_layout *l, const char *path, const struct sb_bar *like)

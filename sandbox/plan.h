@@ -144,9 +144,8 @@ void sb_layout_order(struct sb_layout *l);
 /** Whether the agent could make something at @path (canonical). @l is ordered. */
 bool sb_layout_is_writable(const struct sb_layout *l, const char *path);
 
-/** Length of the private folder's path in which @path (canonical) lies with nothing of the host's
- * between; 0 = none. @l is ordered. */
-size_t sb_layout_fresh_around(const struct sb_layout *l, const char *path);
+/** The place in which @path (canonical) lies; NULL = none, or it is one itself. @l is ordered. */
+const struct sb_place *sb_layout_around(const struct sb_layout *l, const char *path);
 
 /** Notes a folder on the way to a bar that is missing as well; as sb_layout_bar(). */
 void sb_layout_way(struct sb_layout *l, const char *path);

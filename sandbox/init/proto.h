@@ -4,7 +4,7 @@
  * zwatch-init gets one argument, the number of a memfd with `struct sb_conf` and what follows it,
  * and behind it the agent's argv. It speaks over a seqpacket socket, in this order:
  *   HELLO    from pid 1; its pid comes by SCM_CREDENTIALS
- *   bytes    from zwatch: the stand-ins to make, as sandbox/standins.h writes them; at least one NUL
+ *   bytes    from zwatch: the stand-ins to make in private folders (sandbox/standins.h); at least one NUL
  *   READY    from the stage that becomes the agent; with the seccomp listener and, if wanted, the
  *            master of its terminal by SCM_RIGHTS
  *   GO       from zwatch

@@ -19,6 +19,7 @@
 
 #include "sandbox/init/init.h"
 #include "sandbox/landlock.h"
+#include "sandbox/standins.h"
 #include "sandbox/syscalls.h"
 
 static int dup_stdio(int in, int out, int err)
@@ -89,20 +90,6 @@ static int hand_over(int ctl, uint32_t flags, const int *fds, size_t n_fds)
 	return sendmsg(ctl, &msg, MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
-/** One stand-in: "dMMMM/PATH" or "sMMMM/PATH". What stands there already is not touched. */
-static void standin_make(char *entry)
-{
-	char *path = strchr(entry, '/');
-	mode_t mode = (mode_t)strtoul(entry + 1, NULL, 8);
-
-	if (!path)
-		return;
-	if (entry[0] == 's')
-		mknod(path, S_IFSOCK | mode, 0);
-	else if (mkdir(path, 0700) == 0)
-		chmod(path, mode);
-}
-
 /* They come when zwatch has read its catalogue, which it does while bwrap works. */
 static void standins_make(int ctl)
 {
@@ -113,7 +100,7 @@ static void standins_make(int ctl)
 		_exit(125);
 	mode_t mask = umask(0);
 	for (ssize_t i = 0; i < len; i += (ssize_t)strlen(text + i) + 1)
-		standin_make(text + i);
+		sb_standin_make(text + i);
 	umask(mask);
 }
 

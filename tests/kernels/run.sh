@@ -111,15 +111,22 @@ cp "$ZW_SRC/tests/kernels/guest.sh" "$stage/"
 awk -v what="$what" -v names=" $* " '!/^#/ && NF && (what == "all" || $1 == "smoke") && (names == "  " || index(names, " " $2 " ")) { $1 = ""; print substr($0, 2) }' "$ZW_SRC/tests/kernels/list" >"$stage/list"
 chmod -R a+rX "$W"
 
+# A machine that is virtual itself may offer a /dev/kvm on which nothing ever runs. Without a disk the
+# kernel says so and stops within seconds.
+kvm_works() {
+	[ -w /dev/kvm ] && timeout -k 5 20 qemu-system-x86_64 -M q35 -accel kvm -cpu max -m 512 -display none -monitor none -nic none \
+		-no-reboot -serial "file:$W/kvm" -kernel "$kernel/vmlinuz" -append "console=ttyS0 panic=-1" </dev/null 2>/dev/null &&
+		[ -s "$W/kvm" ]
+}
 accel=(-accel tcg,thread=multi)
-[ ! -w /dev/kvm ] || accel=(-accel kvm)
+! kvm_works || accel=(-accel kvm)
 limit=$(awk '{ s += $2 } END { print s + 120 }' "$stage/list")
 nice timeout -k 10 "$limit" qemu-system-x86_64 -M q35 "${accel[@]}" -cpu max -smp 2 -m "${ZW_KERNEL_MB:-1024}" \
 	-display none -monitor none -nic none -no-reboot -serial stdio -kernel "$kernel/vmlinuz" -initrd "$W/initramfs" \
 	-virtfs "local,path=/,mount_tag=outside,security_model=none,readonly=on,multidevs=remap" \
 	-virtfs "local,path=$stage,mount_tag=stage,security_model=none,readonly=on" \
 	-append "console=ttyS0 quiet panic=-1 mitigations=off random.trust_cpu=on" \
-	</dev/null 2>&1 | tr -d '\r' | tee "$W/console"
+	</dev/null 2>&1 | stdbuf -o0 tr -d '\r' | tee "$W/console"
 
 # -- what came of it --------------------------------------------------------------------------------
 

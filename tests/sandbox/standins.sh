@@ -36,6 +36,25 @@ out=$("$zwatch" log last --json 2>&1)
 has "the record names the host's socket and its class" "$W/out/deep/docker.sock.*\"class\": *\"docker\"|\"class\": *\"docker\".*$W/out/deep/docker.sock" "$out"
 same "nothing listens on it" "0" "$(inside sh -c "grep -c docker.sock /proc/net/unix")"
 
+# In a hidden folder, which stays hidden and read-only.
+mkdir -p -m 700 "$HOME/.gnupg/d"
+echo key >"$HOME/.gnupg/secring"
+serve_unix "$HOME/.gnupg/S.gpg-agent" "$W/gpg"
+serve_unix "$HOME/.gnupg/d/other" "$W/other"
+same "in a hidden folder: found, and no file beside it" "socket S.gpg-agent d" \
+	"$(inside sh -c 'stat -c %F ~/.gnupg/S.gpg-agent; ls -A ~/.gnupg' | paste -sd' ')"
+same "nothing can be made or removed there" "600 kept" \
+	"$(inside sh -c 'cd ~/.gnupg; touch x 2>/dev/null || mkdir d 2>/dev/null || rm -f S.gpg-agent 2>/dev/null || mv S.gpg-agent y 2>/dev/null || echo $(stat -c %a S.gpg-agent) kept')"
+same "its connect is judged, and denied" "PermissionError" "$(inside python3 -c "$connect" "$HOME/.gnupg/S.gpg-agent")"
+has "and recorded as what it is" 'S.gpg-agent.*"class": *"gpg[^"]*"|"class": *"gpg[^"]*".*S.gpg-agent' "$("$zwatch" log last --json 2>&1)"
+same "nobody was reached" "" "$(cat "$W/gpg" 2>/dev/null)"
+get='import socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.connect(sys.argv[1]); s.sendall(b"GET / HTTP/1.0\r\n\r\n"); print(s.recv(12).decode())'
+same "it is reached by a rule" "HTTP/1.1 200" \
+	"$(timeout 120 "$zwatch" run --ui none --allow-dangerous-sockets --allow-unix "$HOME/.gnupg/S.gpg-agent" -- python3 -c "$get" "$HOME/.gnupg/S.gpg-agent" </dev/null 2>/dev/null | tail -1)"
+same "outside all is as it was" "S.gpg-agent d secring" "$(ls -A "$HOME/.gnupg" | paste -sd' ')"
+
 # They are in private folders alone: nothing of them is left.
 same "the project is as it was" "" "$(ls -A "$project")"
 # One's own server takes the place.
@@ -50,7 +69,8 @@ same "the one outside lives" "found" "$(test -S "$server" && echo found)"
 # Z018: zwatch listens nowhere, so there is nothing to which an answer could be sent.
 "$zwatch" run --ui none -- sh -c 'touch up; sleep 3' </dev/null >/dev/null 2>&1 &
 wait_until 60 test -e up || bad "no session"
-same "Z018 zwatch has no socket with a name" "" "$(grep -i 'zwatch' /proc/net/unix)"
+# Another session that starts just now has its self-test's.
+same "Z018 zwatch has no socket with a name" "" "$(grep -i 'zwatch' /proc/net/unix | grep -v '@zwatch-self-test-')"
 wait $!
 rm -f up
 
@@ -78,9 +98,6 @@ made=
 [ -d "$real" ] || { mkdir -p "$real" 2>/dev/null && made=$real; }
 if [ -w "$real" ]; then
 	serve_unix "$real/zwt$$.sock" "$W/served"
-	get='import socket, sys
-s = socket.socket(socket.AF_UNIX)
-s.connect(sys.argv[1]); s.sendall(b"GET / HTTP/1.0\r\n\r\n"); print(s.recv(12).decode())'
 	out=$(timeout 120 "$zwatch" run --ui none --allow-unix "$real/zwt$$.sock" -- python3 -c "$get" "$real/zwt$$.sock" </dev/null 2>&1)
 	same "a socket in the runtime folder can be allowed" "HTTP/1.1 200" "$out"
 	rm -f "$real/zwt$$.sock"
@@ -88,3 +105,39 @@ s.connect(sys.argv[1]); s.sendall(b"GET / HTTP/1.0\r\n\r\n"); print(s.recv(12).d
 else
 	echo "note: no runtime folder at $real"
 fi
+
+# The system log: harmless, so it is open. Name services: not there, without a question, and programs fall
+# back to files and to the names inside.
+mkdir -p "$XDG_RUNTIME_DIR/systemd/journal"
+serve_unix "$XDG_RUNTIME_DIR/systemd/journal/stdout" "$W/journal"
+same "the journal is found and open" "HTTP/1.1 200" "$(inside python3 -c "$get" "$XDG_RUNTIME_DIR/systemd/journal/stdout" | tail -1)"
+has "on record as the system log" '"class": *"syslog"' "$("$zwatch" log last --json 2>&1)"
+if [ "$(id -u)" = 0 ] && [ ! -e /dev/log ]; then
+	serve_unix /dev/log "$W/devlog"
+	same "/dev/log is found, and open" "socket HTTP/1.1 200" \
+		"$(inside sh -c 'stat -c %F /dev/log; python3 -c "$1" /dev/log' sh "$get" | paste -sd' ')"
+	has "syslog(3) harms nobody" "^went on$" "$(inside python3 -c 'import syslog; syslog.syslog("x"); print("went on")')"
+	rm -f /dev/log
+else
+	echo "note: /dev/log is not ours to make"
+fi
+made=
+for dir in /run/nscd /run/systemd /run/systemd/resolve; do
+	[ "$(id -u)" = 0 ] && [ ! -e $dir ] && mkdir $dir && made="$dir $made"
+done
+# Beside the real names: programs outside must not meet them.
+for socket in /run/nscd/zwt$$ /run/systemd/resolve/zwt$$; do
+	if [ "$(id -u)" != 0 ]; then
+		echo "note: $socket is not ours to make"
+		continue
+	fi
+	serve_unix $socket "$W/names"
+	same "$socket: not there" "FileNotFoundError" "$(inside python3 -c "$connect" $socket)"
+	has "$socket: on record, without a question" '"did": *"(deny|none|not-there|nothing)".*"class": *"names"|"class": *"names".*"did"' "$("$zwatch" log last --json 2>&1)"
+	same "$socket: no stand-in" "" "$(inside sh -c "ls $socket 2>/dev/null")"
+	same "$socket: users and hosts are found all the same" "root localhost" \
+		"$(inside sh -c 'getent passwd root | cut -d: -f1; getent hosts localhost | sed "s/.* //"' | paste -sd' ')"
+	same "$socket: nobody was reached" "" "$(cat "$W/names" 2>/dev/null)"
+	rm -f $socket
+done
+[ -z "$made" ] || rmdir $made
