@@ -512,8 +512,12 @@ static void on_answer(void *arg, const struct px_answer *a)
 
 static void judge(const struct px_conn *c, struct px_decision *ret)
 {
-	px_decide(feed_policy(c->px->feed), &c->px->local_ports, c->host, c->port,
-		  c->listener == PX_TRANSPARENT ? c->who->host_local : 0, c->who->exe, ret);
+	unsigned host_local = c->listener == PX_TRANSPARENT ? c->who->host_local : 0;
+
+	px_decide(feed_policy(c->px->feed), &c->px->local_ports, c->host, c->port, host_local,
+		  c->who->exe, ret);
+	if (host_local == 3 && ret->d.verdict == POL_ALLOW && ret->d.rule == 0)
+		ret->d.rule = c->who->rule;
 }
 
 static char *target_text(const struct px_conn *c)

@@ -61,7 +61,9 @@ static void decide_host_port(const struct policy *p, const struct px_ports *loca
 
 	ret->way = PX_WAY_HOST;
 	pol_decide_site(p, &here, port, program, &d);
-	if (d.by == ZW_BY_RULE)
+	/* A rule that zwatch has to look at: it has done so. */
+	bool is_looked_at = host_local >= 2 && d.verdict == POL_ASK;
+	if (d.by == ZW_BY_RULE && !is_looked_at)
 		ret->d = d;
 	else if (ret->d.by == ZW_BY_RULE)
 		return;
@@ -70,9 +72,11 @@ static void decide_host_port(const struct policy *p, const struct px_ports *loca
 					       .by = ZW_BY_RULE,
 					       .origin = "network.allowLocalPorts",
 					       .reason = ""};
-	else if (host_local == 2)
-		ret->d = (struct pol_decision){
-			.verdict = POL_ALLOW, .by = ZW_BY_USER, .origin = "", .reason = ""};
+	else if (host_local >= 2)
+		ret->d = (struct pol_decision){.verdict = POL_ALLOW,
+					       .by = host_local == 2 ? ZW_BY_USER : ZW_BY_RULE,
+					       .origin = "",
+					       .reason = ""};
 	else
 		deny(ret, ZW_BY_ADDRESS,
 		     "loopback address of the host: its ports are opened by "

@@ -40,7 +40,7 @@ struct px_decision {
  * zwatch itself gave out.
  *
  * @host_local  a connect() to the sandbox's own loopback, sent here by the broker: 1 by a rule, 2 since
- *              the user just said so; 0 = another
+ *              the user just said so, 3 by a saved rule (its number is not known here); 0 = another
  */
 void px_decide(const struct policy *p, const struct px_ports *local_ports,
 	       const struct pol_host *host, uint16_t port, unsigned host_local, const char *program,

@@ -241,7 +241,8 @@ static void on_served_msg(struct proxy *p, enum zw_msg_id id, const union zw_msg
 	} else if (id == ZW_ID_px_publish) {
 		px_publish_add(p->publish, &msg->px_publish, zw_steal_fd(&fds[0]));
 	} else if (id == ZW_ID_px_unpublish) {
-		px_publish_remove(p->publish, msg->px_unpublish.port);
+		px_publish_remove(p->publish, msg->px_unpublish.port,
+				  msg->px_unpublish.is_cut != 0);
 	} else if (id == ZW_ID_px_inside) {
 		px_publish_inside(p->publish, msg->px_inside.seq, zw_steal_fd(&fds[0]));
 	} else {

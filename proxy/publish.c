@@ -290,9 +290,23 @@ static void port_free(struct port *port)
 	free(port);
 }
 
-void px_publish_remove(struct px_publish *p, uint16_t number)
+static void conns_cut(struct px_publish *p, uint16_t number)
+{
+	struct conn *c, *next;
+
+	for (c = TAILQ_FIRST(&p->conns); c != NULL; c = next) {
+		next = TAILQ_NEXT(c, link);
+		if (c->row.port == number)
+			conn_end(c, ZW_DID_ALLOW, "taken back", true);
+	}
+}
+
+void px_publish_remove(struct px_publish *p, uint16_t number, bool is_cut)
 {
 	struct port *port, *next;
+
+	if (is_cut)
+		conns_cut(p, number);
 
 	for (port = LIST_FIRST(&p->ports); port != NULL; port = next) {
 		next = LIST_NEXT(port, link);
@@ -305,7 +319,7 @@ void px_publish_add(struct px_publish *p, const struct zw_msg_px_publish *m, int
 {
 	struct port *port = zw_xnew(struct port);
 
-	px_publish_remove(p, m->port);
+	px_publish_remove(p, m->port, false);
 	port->all = p;
 	port->port = m->port;
 	port->by = m->by;

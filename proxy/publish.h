@@ -19,7 +19,7 @@ void px_publish_free(struct px_publish *p);
 /** Offers a port; takes the listener. One that is offered already is replaced. */
 void px_publish_add(struct px_publish *p, const struct zw_msg_px_publish *m, int take_fd);
 /** The server inside has gone: the listener is closed, connections end by themselves. */
-void px_publish_remove(struct px_publish *p, uint16_t port);
+void px_publish_remove(struct px_publish *p, uint16_t port, bool is_cut);
 
 /** The row of a connection is on record, or could not be put there. */
 void px_publish_committed(struct px_publish *p, uint64_t seq, bool is_kept);

@@ -98,6 +98,7 @@ void px_whos_put(struct px_whos *w, const struct zw_msg_tcp_who *m)
 	who->n_refs = 1;
 	who->local_port = m->local_port;
 	who->host_local = m->is_host_local;
+	who->rule = m->rule;
 	addr_set(who, m);
 	who->port = m->port;
 	who->pid = m->pid;

@@ -20,6 +20,7 @@ struct px_who {
 	uint16_t local_port;
 	unsigned
 		host_local; /* loopback, with no listener inside: a service of the host; as in tcp_who */
+	uint32_t rule;	    /* that host_local stands for, 0 = none */
 	struct pol_addr addr; /* where to, for the transparent listener */
 	uint16_t port;
 	uint32_t pid;

@@ -4,6 +4,8 @@ zw_unit(broker_diag SOURCES unit/broker_diag.c DEPS zw_broker)
 zw_unit(broker_prompt SOURCES unit/broker_prompt.c DEPS zw_broker)
 zw_unit(broker_record SOURCES unit/broker_record.c DEPS zw_broker)
 zw_unit(broker_relay SOURCES unit/broker_relay.c DEPS zw_broker)
+zw_unit(broker_ports SOURCES unit/broker_ports.c DEPS zw_broker)
+zw_fuzz(tcp_table SOURCES fuzz/fuzz_tcp_table.c DEPS zw_base)
 zw_fuzz(sockaddr SOURCES fuzz/fuzz_sockaddr.c DEPS zw_broker)
 
 # The broker between a forked agent in namespaces of its own and this process as zwatch; no bwrap.

@@ -111,9 +111,10 @@ static void tell_who(struct brk_req *r)
 	/* sin_port and sin6_port lie at the same place. */
 	memcpy(&port, (const uint8_t *)&ss + offsetof(struct sockaddr_in, sin_port), sizeof(port));
 	zw_send(r->b->chan, tcp_who, .local_port = ntohs(port),
-		.is_host_local = (uint8_t)r->is_host_local, .family = (uint8_t)r->addr.ip.family,
-		.addr = zw_span_n(r->addr.ip.b, addr_len), .port = r->addr.port,
-		.exe_id = w->exe_id, .pid = w->pid, .exe = zw_span(w->exe),
+		.is_host_local = (uint8_t)r->is_host_local,
+		.rule = r->is_host_local == BRK_HOST_BY_SAVED ? r->v.rule : 0,
+		.family = (uint8_t)r->addr.ip.family, .addr = zw_span_n(r->addr.ip.b, addr_len),
+		.port = r->addr.port, .exe_id = w->exe_id, .pid = w->pid, .exe = zw_span(w->exe),
 		.argv = zw_span_n(w->argv, w->argv_len), .cwd = zw_span(w->cwd),
 		.chain = zw_span_n(w->chain, w->chain_len));
 }

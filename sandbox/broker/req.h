@@ -62,7 +62,12 @@ struct brk_verdict {
 };
 
 /** Why a connect to loopback goes to the host; as in tcp_who. */
-enum brk_host_by { BRK_HOST_NOT, BRK_HOST_BY_RULE, BRK_HOST_BY_USER };
+enum brk_host_by {
+	BRK_HOST_NOT,
+	BRK_HOST_BY_RULE,
+	BRK_HOST_BY_USER,
+	BRK_HOST_BY_SAVED, /* r->v.rule */
+};
 
 struct brk_open;
 

@@ -11,6 +11,7 @@
 #include "src/base/io.h"
 #include "src/base/mem.h"
 #include "src/base/str.h"
+#include "src/base/tcp_table.h"
 #include "src/base/words.h"
 
 /* How often servers of the sandbox are looked for that have gone, while there is one. */
@@ -20,9 +21,10 @@
 
 /* -- servers inside -------------------------------------------------------------------------------- */
 
-static bool see(const struct brk_port *p, void *arg)
+static bool see(const struct zw_tcp_listener *l, void *arg)
 {
-	brk_ports_add(arg, p->port);
+	if (l->is_on_loopback)
+		brk_ports_add(arg, l->port);
 	return true;
 }
 
@@ -39,7 +41,7 @@ static bool look_inside(const struct broker *b, struct brk_ports *ret)
 		if (n == -ENOENT)
 			continue; /* no IPv6 */
 		if (n > 0)
-			brk_ports_parse(text, see, ret);
+			zw_tcp_table(text, see, ret);
 		if (n < 0 || n + 1 >= (ssize_t)TABLE_B)
 			is_all = false;
 	}
@@ -99,9 +101,9 @@ static void tell_serving(struct brk_req *r, uint16_t port)
 	if (port == 0 || !brk_ports_add(&b->inside, port))
 		return;
 	brk_who_read(b->sys, r->tid, b->init_pid, w);
-	zw_send(b->chan, serving, .port = port, .is_gone = 0, .pid = w->pid, .exe = zw_span(w->exe),
-		.argv = zw_span_n(w->argv, w->argv_len), .cwd = zw_span(w->cwd),
-		.chain = zw_span_n(w->chain, w->chain_len));
+	zw_send(b->chan, serving, .port = port, .is_gone = 0, .exe_id = w->exe_id, .pid = w->pid,
+		.exe = zw_span(w->exe), .argv = zw_span_n(w->argv, w->argv_len),
+		.cwd = zw_span(w->cwd), .chain = zw_span_n(w->chain, w->chain_len));
 	if (!zev_timer_is_running(b->gone_timer))
 		zev_timer_start(b->gone_timer, GONE_MS);
 }
@@ -141,14 +143,14 @@ struct search {
 	bool is_found;
 };
 
-static bool match(const struct brk_port *p, void *arg)
+static bool match(const struct zw_tcp_listener *l, void *arg)
 {
 	struct search *s = arg;
 
-	if (p->port != s->port)
+	if (!l->is_on_loopback || l->port != s->port)
 		return true;
-	s->ret->uid = p->uid;
-	s->ret->sk_ino = p->sk_ino;
+	s->ret->uid = l->uid;
+	s->ret->sk_ino = (uint32_t)l->ino;
 	s->is_found = true;
 	return false;
 }
@@ -166,7 +168,7 @@ static int look_outside(struct brk_req *r)
 		if (n < 0 && n != -ENOENT)
 			return (int)n;
 		if (n > 0)
-			brk_ports_parse(text, match, &s);
+			zw_tcp_table(text, match, &s);
 	}
 	if (s.is_found)
 		brk_listener_find(&r->b->lookout, s.ret);
@@ -265,7 +267,7 @@ void brk_serve_answered(struct brk_req *r, const struct brk_answer *a)
 	r->v.rule = a->rule;
 	zw_strlcpy(r->v.note, a->note, sizeof(r->v.note));
 	if (a->verdict == POL_ALLOW)
-		brk_req_continue(r, brk_inet_to_host(r, a->by == ZW_BY_RULE ? BRK_HOST_BY_RULE
+		brk_req_continue(r, brk_inet_to_host(r, a->by == ZW_BY_RULE ? BRK_HOST_BY_SAVED
 									    : BRK_HOST_BY_USER));
 	else
 		brk_req_continue(r, refuse(r, a->did, a->by,

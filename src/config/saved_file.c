@@ -165,15 +165,17 @@ static int take_risk(const struct reader *r, const struct cfg_json *v, struct po
 	return 0;
 }
 
-/* "unix:/run/docker.sock", "unix:@name", "host:port" */
+/* "unix:/run/docker.sock", "unix:@name", "host:port", "publish:8080" */
 static int take_target(const struct reader *r, const struct cfg_json *v, struct pol_saved *rule)
 {
 	if (v->type != CFG_JSON_STRING)
-		return fail(r, v->line, "\"target\" is a site, or unix:PATH");
+		return fail(r, v->line, "\"target\" is a site, unix:PATH or publish:PORT");
 	bool is_socket = zw_starts_with(v->str, "unix:");
-	rule->kind = is_socket ? POL_KIND_SOCKET : POL_KIND_SITE;
-	free(rule->target);
-	rule->target = zw_xstrdup(is_socket ? v->str + 5 : v->str);
+	pol_saved_set_site(rule, is_socket ? v->str + 5 : v->str);
+	if (is_socket) {
+		rule->kind = POL_KIND_SOCKET;
+		rule->is_publish = false;
+	}
 	return 0;
 }
 

@@ -65,6 +65,8 @@ static void saved_fill(struct walk *w)
 		if ((*r->project != '\0' && strcmp(r->project, w->st->cfg->project_dir) != 0) ||
 		    pol_saved_time(r, w->now_s, w->saved.seen_s) != POL_FIT_YES)
 			continue;
+		if (r->is_publish)
+			continue;
 		pol_saved_rule(r, origin, &rule);
 		(void)pol_rule_add(w->policy, &rule);
 	}

@@ -308,6 +308,10 @@ static int take_site(struct pol_saved *r, const char *site)
 	zw_autofree char *ascii = NULL;
 	const char *why = "";
 
+	if (zw_starts_with(site, POL_PUBLISH)) {
+		pol_saved_set_site(r, site);
+		return 0;
+	}
 	r->kind = POL_KIND_SITE;
 	if (cfg_site_to_ascii(site, &ascii, &why) < 0) {
 		dprintf(2, "zwatch: '%s' is no site: %s\n", site, why);
@@ -326,7 +330,8 @@ static int rule_from_words(struct run *run, struct pol_saved *r)
 
 	pol_saved_init(r);
 	if ((strcmp(word, "allow") != 0 && strcmp(word, "deny") != 0) || *target == '\0')
-		return usage("what rule? allow or deny, then HOST[:PORT] or unix:PATH");
+		return usage(
+			"what rule? allow or deny, then HOST[:PORT], unix:PATH or publish:PORT");
 	r->action = *word == 'a' ? POL_ACTION_ALLOW : POL_ACTION_DENY;
 	r->made_s = run->now_s;
 	r->id = run->saved.next_id;

@@ -36,6 +36,10 @@ static bool try_of(const struct aud_event *e, const char *project, struct pol_ho
 		return true;
 	}
 	t->kind = POL_KIND_SITE;
+	if (e->row == AUD_ROW_QUESTION && zw_starts_with(e->target.p, POL_PUBLISH)) {
+		t->publish = e->target.p;
+		return true;
+	}
 	t->host = host;
 	if (e->row == AUD_ROW_QUESTION)
 		return pol_target_site(e->target.p, host, &t->port) == 0;

@@ -83,8 +83,10 @@ static enum pol_fit target_fit(const struct pol_saved *r, const struct pol_try *
 {
 	size_t n, m;
 
-	if (r->kind != t->kind)
+	if (r->kind != t->kind || r->is_publish != (t->publish != NULL))
 		return POL_FIT_OTHER;
+	if (r->is_publish)
+		return strcmp(r->target, t->publish) == 0 ? POL_FIT_YES : POL_FIT_OTHER;
 	if (r->kind == POL_KIND_SITE)
 		return site_fit(r, t);
 	if (t->socket == NULL)
@@ -280,6 +282,24 @@ static int refuse(const char **ret_why, const char *why)
 	return ZW_E_SYNTAX;
 }
 
+void pol_saved_set_site(struct pol_saved *r, const char *target)
+{
+	free(r->target);
+	r->target = zw_xstrdup(target);
+	r->kind = POL_KIND_SITE;
+	r->is_publish = zw_starts_with(target, POL_PUBLISH);
+}
+
+static int check_publish(const struct pol_saved *r, const char **ret_why)
+{
+	const char *port = r->target + strlen(POL_PUBLISH);
+	uint64_t number;
+
+	if (zw_parse_u64(port, strlen(port), 65535, &number) < 0 || number == 0)
+		return refuse(ret_why, "publish: is followed by a port");
+	return r->has_listener ? refuse(ret_why, "a server inside has no listener outside") : 0;
+}
+
 static int check_site(const struct pol_saved *r, const char **ret_why)
 {
 	struct pol_site_pattern p;
@@ -293,17 +313,25 @@ static int check_site(const struct pol_saved *r, const char **ret_why)
 	return 0;
 }
 
-int pol_saved_check(const struct pol_saved *r, const char **ret_why)
+static int check_target(const struct pol_saved *r, const char **ret_why)
 {
 	struct pol_rule rule;
+
+	if (r->is_publish)
+		return check_publish(r, ret_why);
+	if (r->kind == POL_KIND_SITE && check_site(r, ret_why) < 0)
+		return ZW_E_SYNTAX;
+	pol_saved_rule(r, "", &rule);
+	return pol_rule_check(&rule, ret_why);
+}
+
+int pol_saved_check(const struct pol_saved *r, const char **ret_why)
+{
 	const char *paths[] = {r->program, r->script, r->project};
 
 	if (r->id == 0)
 		return refuse(ret_why, "a rule has a number, from 1");
-	if (r->kind == POL_KIND_SITE && check_site(r, ret_why) < 0)
-		return ZW_E_SYNTAX;
-	pol_saved_rule(r, "", &rule);
-	if (pol_rule_check(&rule, ret_why) < 0)
+	if (check_target(r, ret_why) < 0)
 		return ZW_E_SYNTAX;
 	for (size_t i = 0; i < ZW_N_ELEMENTS(paths); i++)
 		if (*paths[i] != '\0' && *paths[i] != '/')

@@ -12,6 +12,9 @@
 
 #include "src/policy/policy.h"
 
+/** Begins the target of a question, or rule, about a server inside; its port follows. */
+#define POL_PUBLISH "publish:"
+
 /* A clock may be corrected by this much without anybody having turned it back. */
 #define POL_CLOCK_SLACK_S 600
 
@@ -22,6 +25,8 @@ struct pol_saved {
 	enum pol_action action;
 	enum pol_risk risk; /* as it was when the user agreed */
 	char *target;	    /* site: a pattern of rules; socket: real path or @name */
+	bool is_publish;    /* SITE whose target is POL_PUBLISH and a port: a server inside that the
+			     * host may reach. zwatch's own business, never a helper's rule */
 	char *program;	    /* path of the executable */
 	char *program_hash; /* 64 hex digits */
 	char *script;	    /* what an interpreter ran */
@@ -48,7 +53,8 @@ struct pol_try {
 	enum pol_risk risk;
 	const struct pol_host *host; /* SITE */
 	uint16_t port;
-	const char *socket; /* SOCKET: real path or @name */
+	const char *socket;  /* SOCKET: real path or @name */
+	const char *publish; /* SITE: the target of such a question, then no host; NULL = another */
 	const char *program;
 	const char *program_hash; /* NULL = not known yet */
 	const char *script;	  /* "" = no script */
@@ -87,6 +93,9 @@ char *pol_saved_why_not(const struct pol_saved *r, const struct pol_try *t);
 
 /** Whether the rule is over, or not to be trusted because of the clock. */
 enum pol_fit pol_saved_time(const struct pol_saved *r, int64_t now_s, int64_t seen_s);
+
+/** Sets the target, and whether it is about a server inside. */
+void pol_saved_set_site(struct pol_saved *r, const char *target);
 
 /** Whether broker and proxy can hold it without zwatch. */
 bool pol_saved_is_plain(const struct pol_saved *r);

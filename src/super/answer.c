@@ -38,6 +38,7 @@ static struct sup_allow *allow_add(struct sup *s, const struct sup_ask *q, const
 	a->target = zw_xstrdup(q->target);
 	a->program = zw_xstrdup(q->program);
 	a->title = zw_xstrdup(m->title);
+	a->published = q->role == ROLE_SUPER ? (uint16_t)q->theirs : 0;
 	a->is_direct = c != NULL && c->c.way == POL_WAY_DIRECT;
 	TAILQ_INSERT_TAIL(&s->allows, a, link);
 	if (++s->n_allows > ALLOWS_MAX)
@@ -76,8 +77,10 @@ const char *sup_undo(struct sup *s)
 		cfg_saved_remove(&s->kept, a->kept);
 	sup_policy_send(s, &s->broker);
 	sup_policy_send(s, &s->proxy);
+	if (a->published != 0)
+		sup_publish_undo(s, a->published, a->program);
 	struct sup_helper *h = a->kind == POL_KIND_SOCKET ? &s->broker : &s->proxy;
-	if (h->chan != NULL)
+	if (h->chan != NULL && a->published == 0)
 		zw_send(h->chan, cut, .target = zw_span(a->target), .program = zw_span(a->program));
 	char *text = zw_xasprintf("Taken back: %.200s. zwatch asks again; %s", a->title,
 				  a->is_direct ? "a connection that is open cannot be taken back."
@@ -95,6 +98,20 @@ static void set(char **field, const char *text)
 	*field = zw_xstrdup(text);
 }
 
+static void set_site(struct pol_saved *r, const struct sup_ask *q, const struct mdl_ask *a)
+{
+	const char *port = strrchr(q->target, ':');
+
+	if (q->role == ROLE_SUPER)
+		pol_saved_set_site(r, q->target);
+	else if (strcmp(a->class_name, POL_CLASS_HOST_PORT) == 0 && port != NULL) {
+		zw_autofree char *named = zw_xasprintf("%s%s", SUP_HOST_NAME, port);
+
+		set(&r->target, named);
+	} else
+		set(&r->target, q->target);
+}
+
 static void rule_of(struct sup *s, const struct sup_ask *q, const struct mdl_ask *a,
 		    struct pol_saved *r)
 {
@@ -104,7 +121,10 @@ static void rule_of(struct sup *s, const struct sup_ask *q, const struct mdl_ask
 	r->risk = a->risk;
 	r->made_s = sup_now_s(s);
 	r->session = (int64_t)s->model.number;
-	set(&r->target, q->target);
+	if (a->kind == POL_KIND_SOCKET)
+		set(&r->target, q->target);
+	else
+		set_site(r, q, a);
 	set(&r->program, q->program);
 	set(&r->program_hash, q->ident.is_started ? q->ident.file[0].hash : "");
 	set(&r->script, q->script);
@@ -211,7 +231,7 @@ static void done(struct sup *s, struct sup_ask *q, struct mdl_ask *a, const stru
 {
 	bool is_allow = reply->verdict == POL_ALLOW, is_late = q->is_over;
 	unsigned scope = reply->scope, told = scope;
-	struct sup_allow *undo = is_allow && q->role != ROLE_SUPER ? allow_add(s, q, a) : NULL;
+	struct sup_allow *undo = is_allow ? allow_add(s, q, a) : NULL;
 
 	sup_ask_record(s, q, a, is_allow ? ZW_DID_ALLOW : ZW_DID_DENY, scope, ZW_BY_USER,
 		       reply->key, reply->shown, reply->shown_ms);
@@ -252,9 +272,6 @@ const char *sup_answer(struct sup *s, uint64_t ask, const struct sup_reply *repl
 		if (r.scope == ZW_SCOPE_ALWAYS)
 			r.scope = ZW_SCOPE_SESSION;
 	}
-	/* Beyond the session a port is offered by network.publishPorts. */
-	if (q->role == ROLE_SUPER && r.scope == ZW_SCOPE_ALWAYS)
-		r.scope = ZW_SCOPE_SESSION;
 	if (q->is_over && r.verdict == POL_ALLOW && r.scope == ZW_SCOPE_ONCE)
 		r.scope = ZW_SCOPE_SESSION;
 	if (r.scope == ZW_SCOPE_ALWAYS) {

@@ -86,8 +86,8 @@ void sup_ask_tell(struct sup *s, struct sup_ask *q, enum pol_verdict verdict, un
 	struct sup_helper *h = q->role != ROLE_SUPER ? helper_of(s, q) : NULL;
 
 	q->is_over = true;
-	if (q->role == ROLE_SUPER && by == ZW_BY_USER)
-		sup_publish_answered(s, q->theirs, q->program, verdict, scope);
+	if (q->role == ROLE_SUPER)
+		sup_publish_answered(s, q, verdict, scope, by, rule);
 	if (h != NULL)
 		zw_send(h->chan, ask_answer, .ask = q->theirs, .verdict = (uint8_t)verdict,
 			.scope = (uint8_t)scope, .by = (uint8_t)by, .rule = rule,
@@ -161,8 +161,13 @@ static void try_fill(struct sup *s, const struct sup_ask *q, const struct mdl_as
 			      .seen_s = s->saved.seen_s};
 	if (a->kind == POL_KIND_SOCKET)
 		t->socket = q->target;
+	else if (q->role == ROLE_SUPER)
+		t->publish = q->target;
 	else if (pol_target_site(q->target, host, &t->port) == 0)
 		t->host = host;
+	/* The broker judges a port of the host by the name, so rules have that. */
+	if (t->host != NULL && strcmp(a->class_name, POL_CLASS_HOST_PORT) == 0)
+		*host = (struct pol_host){.name = SUP_HOST_NAME};
 }
 
 static void by_rule(struct sup *s, struct sup_ask *q, struct mdl_ask *a, uint32_t rule)

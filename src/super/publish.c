@@ -5,12 +5,14 @@
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <sys/socket.h>
 
 #include "src/base/err.h"
 #include "src/base/io.h"
 #include "src/base/mem.h"
+#include "src/base/tcp_table.h"
 #include "src/base/words.h"
 #include "src/super/super_i.h"
 
@@ -23,38 +25,41 @@
 
 /* -- who has the port on the host ------------------------------------------------------------------ */
 
+struct holder {
+	uint16_t port;
+	uint64_t ino; /* 0 = not found */
+};
+
+static bool is_holder(const struct zw_tcp_listener *l, void *arg)
+{
+	struct holder *h = arg;
+
+	if (l->port != h->port)
+		return true;
+	h->ino = l->ino;
+	return false;
+}
+
 /* Number of the socket that listens on @port of the host, 0 = not found. */
-static unsigned long holder_socket(uint16_t port)
+static uint64_t holder_socket(uint16_t port)
 {
 	static const char *const tables[] = {"/proc/self/net/tcp", "/proc/self/net/tcp6"};
+	struct holder h = {.port = port};
 
-	for (size_t i = 0; i < ZW_N_ELEMENTS(tables); i++) {
+	for (size_t i = 0; i < ZW_N_ELEMENTS(tables) && h.ino == 0; i++) {
 		zw_autofree char *text = NULL;
 		size_t len;
 
-		if (zw_read_file(tables[i], TABLE_MAX_B, &text, &len) < 0)
-			continue;
-		for (char *line = strchr(text, '\n'); line != NULL; line = strchr(line, '\n')) {
-			unsigned its, state;
-			unsigned long ino;
-
-			line++;
-			/* state 0a: listening */
-			if (sscanf(line,
-				   " %*u: %*32[0-9A-Fa-f]:%4x %*32[0-9A-Fa-f]:%*4x %2x %*8x:%*8x "
-				   "%*2x:%*8x %*8x %*u %*d %lu",
-				   &its, &state, &ino) == 3 &&
-			    its == port && state == 0x0a)
-				return ino;
-		}
+		if (zw_read_file(tables[i], TABLE_MAX_B, &text, &len) == 0)
+			zw_tcp_table(text, is_holder, &h);
 	}
-	return 0;
+	return h.ino;
 }
 
-static bool has_socket(const char *pid, unsigned long ino)
+static bool has_socket(const char *pid, uint64_t ino)
 {
 	zw_autofree char *path = zw_xasprintf("/proc/%s/fd", pid);
-	zw_autofree char *want = zw_xasprintf("socket:[%lu]", ino);
+	zw_autofree char *want = zw_xasprintf("socket:[%" PRIu64 "]", ino);
 	DIR *dir = opendir(path);
 	bool is_found = false;
 
@@ -76,7 +81,7 @@ static bool has_socket(const char *pid, unsigned long ino)
 /* "node(4711)"; "another program" when the system does not tell. */
 static char *holder_name(uint16_t port)
 {
-	unsigned long ino = holder_socket(port);
+	uint64_t ino = holder_socket(port);
 	DIR *dir = ino != 0 ? opendir("/proc") : NULL;
 	char *name = NULL;
 
@@ -134,19 +139,29 @@ static int host_listen(uint16_t port)
 
 static void hand_over(struct sup *s, struct sup_port *p)
 {
-	struct zw_msg_px_publish m = {.port = p->port, .by = (uint8_t)p->by};
+	struct zw_msg_px_publish m = {.port = p->port, .by = (uint8_t)p->by, .rule = p->rule};
 
 	if (s->proxy.chan != NULL)
 		zw_chan_send_fds(s->proxy.chan, ZW_ID_px_publish, &m, &p->fd, 1);
 }
 
-static void publish(struct sup *s, struct sup_port *p, unsigned by)
+static char *because(unsigned by, uint32_t rule)
 {
-	zw_autofree char *text = NULL;
+	if (by == ZW_BY_USER)
+		return zw_xstrdup("by your answer");
+	if (rule != 0)
+		return zw_xasprintf("by your rule %u", rule);
+	return zw_xstrdup("by network.publishPorts");
+}
+
+static void publish(struct sup *s, struct sup_port *p, unsigned by, uint32_t rule)
+{
+	zw_autofree char *text = NULL, *why = because(by, rule);
 
 	if (p->fd >= 0)
 		return;
 	p->by = by;
+	p->rule = rule;
 	p->fd = host_listen(p->port);
 	if (p->fd == -EADDRINUSE) {
 		zw_autofree char *holder = holder_name(p->port);
@@ -166,9 +181,9 @@ static void publish(struct sup *s, struct sup_port *p, unsigned by)
 		sup_proxy_start(s); /* hands all over */
 	else
 		hand_over(s, p);
+	sup_saved_used(s, rule, 1);
 	text = zw_xasprintf("127.0.0.1:%u leads to %s(%u) inside, %s", p->port,
-			    zw_basename(p->program), p->pid,
-			    by == ZW_BY_USER ? "by your answer" : "by network.publishPorts");
+			    zw_basename(p->program), p->pid, why);
 	note(s, text);
 }
 
@@ -180,20 +195,26 @@ static void port_free(struct sup *s, struct sup_port *p)
 	free(p);
 }
 
+static void withdraw(struct sup *s, struct sup_port *p, bool is_cut, const char *why)
+{
+	zw_autofree char *text = NULL;
+
+	if (p->fd < 0)
+		return;
+	text = zw_xasprintf("127.0.0.1:%u is closed: %s", p->port, why);
+	if (s->proxy.chan != NULL)
+		zw_send(s->proxy.chan, px_unpublish, .port = p->port, .is_cut = is_cut);
+	zw_close(&p->fd);
+	note(s, text);
+}
+
 static void gone(struct sup *s, uint16_t number)
 {
 	struct sup_port *p = port_find(s, number);
 
 	if (p == NULL)
 		return;
-	if (p->fd >= 0) {
-		zw_autofree char *text =
-			zw_xasprintf("127.0.0.1:%u is closed: the server inside has gone", number);
-
-		if (s->proxy.chan != NULL)
-			zw_send(s->proxy.chan, px_unpublish, .port = number);
-		note(s, text);
-	}
+	withdraw(s, p, false, "the server inside has gone");
 	sup_own_ask_gone(s, number);
 	port_free(s, p);
 }
@@ -207,17 +228,22 @@ void sup_ports_handed(struct sup *s)
 			hand_over(s, p);
 }
 
+static void offer_free(struct sup *s, struct sup_offer *o)
+{
+	TAILQ_REMOVE(&s->offers, o, link);
+	s->n_offers--;
+	free(o->program);
+	free(o);
+}
+
 void sup_ports_fini(struct sup *s)
 {
 	struct sup_offer *o;
 
 	while (!TAILQ_EMPTY(&s->ports))
 		port_free(s, TAILQ_FIRST(&s->ports));
-	while ((o = TAILQ_FIRST(&s->offers)) != NULL) {
-		TAILQ_REMOVE(&s->offers, o, link);
-		free(o->program);
-		free(o);
-	}
+	while ((o = TAILQ_FIRST(&s->offers)) != NULL)
+		offer_free(s, o);
 }
 
 /* -- the question ---------------------------------------------------------------------------------- */
@@ -232,13 +258,19 @@ static struct sup_offer *offer_find(struct sup *s, uint16_t port, const char *pr
 	return NULL;
 }
 
+static bool can_ask(const struct sup *s, const struct sup_port *p)
+{
+	return s->config->can_ask && s->model.mode != POL_MODE_STRICT && p->port <= PORT_ASK_MAX;
+}
+
 static void ask(struct sup *s, const struct sup_port *p, const struct zw_msg_serving *m)
 {
-	zw_autofree char *target = zw_xasprintf("publish:%u", p->port);
+	zw_autofree char *target = zw_xasprintf(POL_PUBLISH "%u", p->port);
 	struct sup_offer *o;
 	/* No target of a site: a rule about one is not about this. */
 	const struct zw_msg_ask q = {.ask = p->port,
-				     .otherwise = POL_ASK,
+				     .otherwise = can_ask(s, p) ? POL_ASK : POL_DENY,
+				     .exe_id = m->exe_id,
 				     .kind = POL_KIND_SITE,
 				     .risk = POL_RISK_LOW,
 				     .class_name = zw_span(POL_CLASS_PUBLISH),
@@ -271,30 +303,74 @@ static bool is_listed(const struct sup *s, uint16_t port)
 	return false;
 }
 
+/* What rules.json says of this port at all: a deny refuses it, allows are looked at by the question. */
+static bool has_rule(struct sup *s, const struct sup_port *p, enum pol_action action)
+{
+	zw_autofree char *target = zw_xasprintf(POL_PUBLISH "%u", p->port);
+
+	for (size_t i = 0; i < s->saved.n; i++) {
+		const struct pol_saved *r = &s->saved.list[i];
+
+		if (r->is_publish && r->action == action && strcmp(r->target, target) == 0 &&
+		    sup_saved_is_in_force(s, r) &&
+		    (*r->program == '\0' || strcmp(r->program, p->program) == 0))
+			return true;
+	}
+	return false;
+}
+
 /* Each server is asked about once in a session; an answer for the session holds when it comes back. */
 static void offer(struct sup *s, struct sup_port *p, const struct zw_msg_serving *m)
 {
 	const struct sup_offer *o = offer_find(s, p->port, p->program);
 
+	if (has_rule(s, p, POL_ACTION_DENY))
+		return;
 	if (is_listed(s, p->port))
-		publish(s, p, ZW_BY_RULE);
+		publish(s, p, ZW_BY_RULE, 0);
 	else if (o != NULL && o->answer == POL_ALLOW)
-		publish(s, p, ZW_BY_USER);
-	else if (o == NULL && s->config->can_ask && s->model.mode != POL_MODE_STRICT &&
-		 p->port <= PORT_ASK_MAX)
+		publish(s, p, ZW_BY_USER, 0);
+	else if (o == NULL && (can_ask(s, p) || has_rule(s, p, POL_ACTION_ALLOW)))
 		ask(s, p, m);
 }
 
-void sup_publish_answered(struct sup *s, uint64_t port, const char *program,
-			  enum pol_verdict verdict, unsigned scope)
+void sup_publish_answered(struct sup *s, const struct sup_ask *q, enum pol_verdict verdict,
+			  unsigned scope, unsigned by, uint32_t rule)
 {
-	struct sup_port *p = port_find(s, (uint16_t)port);
-	struct sup_offer *o = offer_find(s, (uint16_t)port, program);
+	struct sup_port *p = port_find(s, (uint16_t)q->theirs);
+	struct sup_offer *o = offer_find(s, (uint16_t)q->theirs, q->program);
 
-	if (o != NULL && (verdict == POL_DENY || scope != ZW_SCOPE_ONCE))
+	/* What a rule says is looked at anew each time. */
+	if (o != NULL && (by == ZW_BY_RULE || rule != 0))
+		offer_free(s, o);
+	else if (o != NULL && by == ZW_BY_USER && (verdict == POL_DENY || scope != ZW_SCOPE_ONCE))
 		o->answer = (int)verdict;
-	if (p != NULL && verdict == POL_ALLOW && strcmp(p->program, program) == 0)
-		publish(s, p, ZW_BY_USER);
+	if (p != NULL && verdict == POL_ALLOW && strcmp(p->program, q->program) == 0)
+		publish(s, p, by, rule);
+}
+
+void sup_publish_undo(struct sup *s, uint16_t port, const char *program)
+{
+	struct sup_port *p = port_find(s, port);
+	struct sup_offer *o = offer_find(s, port, program);
+
+	if (o != NULL)
+		offer_free(s, o);
+	if (p != NULL && strcmp(p->program, program) == 0 && p->by != ZW_BY_RULE)
+		withdraw(s, p, true, "you took the answer back");
+}
+
+void sup_ports_recheck(struct sup *s)
+{
+	struct sup_port *p;
+
+	TAILQ_FOREACH (p, &s->ports, link) {
+		const struct pol_saved *r =
+			p->rule != 0 ? cfg_saved_find(&s->saved, p->rule) : NULL;
+
+		if (p->rule != 0 && (r == NULL || !sup_saved_is_in_force(s, r)))
+			withdraw(s, p, true, "its rule is no more");
+	}
 }
 
 /* -- messages -------------------------------------------------------------------------------------- */

@@ -37,7 +37,7 @@ int64_t sup_now_s(struct sup *s)
 
 /* -- in the policy ------------------------------------------------------------------------------ */
 
-static bool is_in_force(struct sup *s, const struct pol_saved *r)
+bool sup_saved_is_in_force(struct sup *s, const struct pol_saved *r)
 {
 	return (*r->project == '\0' || strcmp(r->project, s->config->project) == 0) &&
 	       pol_saved_time(r, sup_now_s(s), s->saved.seen_s) == POL_FIT_YES;
@@ -49,7 +49,7 @@ static uint64_t in_force_sum(struct sup *s)
 	uint64_t sum = s->saved.n;
 
 	for (size_t i = 0; i < s->saved.n; i++)
-		if (is_in_force(s, &s->saved.list[i]))
+		if (sup_saved_is_in_force(s, &s->saved.list[i]))
 			sum = sum * 1099511628211u + s->saved.list[i].id;
 	return sum;
 }
@@ -66,7 +66,7 @@ static void rule_send(struct sup_helper *h, const struct pol_saved *r)
 void sup_saved_send(struct sup *s, struct sup_helper *h)
 {
 	for (size_t i = 0; i < s->saved.n; i++)
-		if (is_in_force(s, &s->saved.list[i]))
+		if (sup_saved_is_in_force(s, &s->saved.list[i]) && !s->saved.list[i].is_publish)
 			rule_send(h, &s->saved.list[i]);
 	for (size_t i = 0; i < s->kept.n; i++)
 		rule_send(h, &s->kept.list[i]);
@@ -82,6 +82,7 @@ static void policies_send(struct sup *s)
 void sup_saved_changed(struct sup *s)
 {
 	policies_send(s);
+	sup_ports_recheck(s);
 	sup_asks_settle(s);
 }
 

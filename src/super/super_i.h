@@ -25,6 +25,9 @@
 
 #define SUP_HASHES_MAX 64
 
+/* What a port of the host is called in rules. */
+#define SUP_HOST_NAME "localhost"
+
 /** A file that was read before. */
 struct sup_hash {
 	uint64_t file_id; /* zw_file_id(); 0 = free */
@@ -88,6 +91,7 @@ struct sup_allow {
 	uint32_t rule;		/* of this session, 0 = none */
 	uint32_t kept;		/* of s->kept, 0 = none */
 	uint32_t saved;		/* of rules.json, 0 = none */
+	uint16_t published;	/* a port that is offered, 0 = another thing */
 	bool is_direct;		/* the connection does not run through zwatch */
 };
 
@@ -121,6 +125,7 @@ struct sup_port {
 	uint32_t pid;
 	char *program; /* owned, raw bytes */
 	unsigned by;   /* ZW_BY_*: why it is offered */
+	uint32_t rule; /* of rules.json, 0 = none */
 	int fd;	       /* listener on the host, owned; negative = not offered */
 };
 
@@ -265,6 +270,8 @@ void sup_saved_changed(struct sup *s);
 /** Writes a rule; its number is set. Returns 0 or < 0 with *ret_why (caller frees). */
 int sup_saved_add(struct sup *s, struct pol_saved *rule, char **ret_why);
 int sup_saved_remove(struct sup *s, uint32_t id, char **ret_why);
+/** Whether its time and project are here and now. */
+bool sup_saved_is_in_force(struct sup *s, const struct pol_saved *r);
 /** A rule decided @n more tries. */
 void sup_saved_used(struct sup *s, uint32_t id, uint32_t n);
 void sup_uses_write(struct sup *s);
@@ -363,9 +370,14 @@ void sup_limits_fini(struct sup *s);
 /* publish.c */
 void sup_on_serving(struct sup *s, const struct zw_msg_serving *m);
 void sup_on_want_inside(struct sup *s, uint64_t seq);
-/** @program  raw bytes, as in the question */
-void sup_publish_answered(struct sup *s, uint64_t port, const char *program,
-			  enum pol_verdict verdict, unsigned scope);
+/** A question of sup_own_ask() is over. @rule: of rules.json, 0 = none. */
+void sup_publish_answered(struct sup *s, const struct sup_ask *q, enum pol_verdict verdict,
+			  unsigned scope, unsigned by, uint32_t rule);
+/** The allow is taken back: no longer offered, what is open is closed, and the next server is asked
+ * about again. @program: raw bytes */
+void sup_publish_undo(struct sup *s, uint16_t port, const char *program);
+/** Rules have changed: what only one of them offered may be over. */
+void sup_ports_recheck(struct sup *s);
 /** A proxy has started: it gets every listener. */
 void sup_ports_handed(struct sup *s);
 void sup_ports_fini(struct sup *s);

@@ -26,6 +26,7 @@ P
 cat >"$project/serve.py" <<'P'
 import http.server, os, sys
 class H(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
     def do_GET(self):
         body = b"inside %d\n" % os.getpid()
         self.send_response(200)
@@ -172,4 +173,95 @@ has "the refusal is on record with who said it" '"by": ?"user"' "$line"
 has "the grant is on record" "\"did\": ?\"allow\".*\"port\": ?$host_port" "$log"
 has "the offer is on record" "127.0.0.1:$asked leads to python[0-9.]*\([0-9]+\) inside, by your answer" "$log"
 has "the questions are on record" '"class": ?"publish"' "$log"
+
+# -- always, and the way back -------------------------------------------------------------------------
+rules=$HOME/.config/zwatch/rules.json
+yes_always() {
+	tt_prefix
+	tt_keys a
+	tt_wait "$1" 20
+	tt_wait_gone 'wake in' 20
+	sleep 0.4
+	tt_keys A
+	tt_wait 'will NOT ask when' 20
+	tt_wait 'sha256 [0-9a-f]{4}' 30
+	tt_wait_gone 'asleep' 20
+	sleep 0.4
+	tt_keys Enter
+	tt_wait 'Allowed always' 20
+}
+tt_start 100x30 "$zwatch" run -- sh agent.sh
+tt_wait '^up' 20
+tt_type s
+tt_keys Enter
+tt_wait "127\.0\.0\.1:$asked" 20
+yes_always 'Server inside'
+wait_until 20 is_up "$asked" inside && echo "ok: offered" || bad "not offered: $(tt_screen)"
+has "always: a rule about that port" "\"target\": \"publish:$asked\".*\"sha256\": \"[0-9a-f]{64}\".*\"script\": \"[^\"]*serve.py\"" "$(cat "$rules")"
+tt_type g
+tt_keys Enter
+tt_wait '1 waiting' 20
+yes_always 'Port of this machine'
+tt_wait '\[got 0\]' 20
+has "always of a port of this machine: a rule about it" "\"target\": \"localhost:$host_port\"" "$(cat "$rules")"
+tt_keys C-d
+tt_wait '\[exit 0\]' 20
+tt_start 100x30 "$zwatch" run -- sh agent.sh
+tt_wait '^up' 20
+tt_type s
+tt_keys Enter
+wait_until 30 is_up "$asked" inside && echo "ok: offered by the rule in the next session" || bad "not offered: $(tt_screen)"
+tt_type g
+tt_keys Enter
+tt_wait '\[got 0\]' 20
+tt_hasnt '1 waiting' && echo "ok: neither is asked about again" || bad "asked again"
+has "rules names both" "publish:$asked" "$("$zwatch" rules)"
+# The rule goes: nothing is offered any more, and it is asked about again.
+same "rules rm" 0 "$("$zwatch" rules rm 1 >"$W/rm" 2>&1; echo $?)"
+wait_until 30 is_down "$asked" && echo "ok: without its rule it is closed" || bad "still open"
+tt_type k
+tt_keys Enter
+tt_wait 'killed' 20
+tt_type s
+tt_keys Enter
+tt_wait '1 waiting' 20
+tt_prefix
+tt_keys a
+tt_wait 'Server inside' 20
+tt_wait_gone 'wake in' 20
+sleep 0.4
+tt_keys s
+wait_until 20 is_up "$asked" inside && echo "ok: offered by an answer" || bad "not offered: $(tt_screen)"
+# Undo takes the port back, with what is open.
+python3 - "$asked" "$W/cut" <<'P' &
+import socket, sys
+s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+s.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+s.recv(1)
+open(sys.argv[2], "w").write("open")
+try:
+    while s.recv(4096):
+        pass
+except OSError:
+    pass
+open(sys.argv[2], "w").write("cut")
+P
+wait_until 20 grep -q open "$W/cut"
+tt_prefix
+tt_keys u
+tt_wait 'Taken back' 20
+wait_until 20 is_down "$asked" && echo "ok: undo takes the port back" || bad "undo: still open"
+wait_until 20 grep -q cut "$W/cut" && echo "ok: and what was open" || bad "undo: a connection lives on"
+tt_type k
+tt_keys Enter
+tt_wait 'killed' 20
+tt_type s
+tt_keys Enter
+tt_wait '1 waiting' 20
+tt_keys C-d
+tt_wait '\[exit 0\]' 20
+log=$("$zwatch" log last --json)
+has "what a rule offered is on record" "127.0.0.1:$asked leads to python[0-9.]*\([0-9]+\) inside, by your rule 1" "$log"
+has "that the rule has gone" "127.0.0.1:$asked is closed: its rule is no more" "$log"
+has "that it was taken back" "127.0.0.1:$asked is closed: you took the answer back" "$log"
 exit 0

@@ -2,6 +2,7 @@
  * Saved rules: who x what x where x until, and every way to miss narrowly. Z016, Z066, Z068, Z125. */
 #include "tests/support/test.h"
 
+#include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/base/sha256.h"
 #include "src/base/words.h"
@@ -394,9 +395,62 @@ static void test_sha256__known_answers(void **state)
 	}
 }
 
+static void test_publish__a_port_of_a_server_inside(void **state)
+{
+	struct pol_try t = {.kind = POL_KIND_SITE,
+			    .publish = "publish:8080",
+			    .program = "/usr/bin/node",
+			    .program_hash = HASH_A,
+			    .script = "",
+			    .project = "/p",
+			    .now_s = NOW};
+	struct pol_host host = {.name = "publish"};
+	struct pol_saved r;
+	const char *why;
+
+	(void)state;
+	pol_saved_init(&r);
+	r.id = 3;
+	r.action = POL_ACTION_ALLOW;
+	r.made_s = NOW;
+	pol_saved_set_site(&r, "publish:8080");
+	set(&r.program, "/usr/bin/node");
+	set(&r.program_hash, HASH_A);
+	assert_int_equal(pol_saved_check(&r, &why), 0);
+	check(&r, &t, POL_FIT_YES, NULL);
+	t.program_hash = NULL;
+	assert_int_equal(pol_saved_fit(&r, &t), POL_FIT_NEEDS_HASH);
+	t.program_hash = HASH_B;
+	check(&r, &t, POL_FIT_PROGRAM_CHANGED,
+	      "Rule 3 did not apply: node is not the same file as when you agreed.");
+	t.program_hash = HASH_A;
+	t.publish = "publish:8081";
+	check(&r, &t, POL_FIT_OTHER, NULL);
+	/* A site of that name is another thing, in both directions. */
+	t.publish = NULL;
+	t.host = &host;
+	t.port = 8080;
+	check(&r, &t, POL_FIT_OTHER, NULL);
+	set(&r.program, "");
+	set(&r.program_hash, "");
+	pol_saved_set_site(&r, "publish.example:8080");
+	assert_false(r.is_publish);
+	t.publish = "publish:8080";
+	check(&r, &t, POL_FIT_OTHER, NULL);
+	for (size_t i = 0; i < 5; i++) {
+		static const char *const bad[] = {"publish:", "publish:0", "publish:65536",
+						  "publish:x", "publish:80 "};
+
+		pol_saved_set_site(&r, bad[i]);
+		assert_int_equal(pol_saved_check(&r, &why), ZW_E_SYNTAX);
+	}
+	pol_saved_fini(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_publish__a_port_of_a_server_inside),
 		cmocka_unit_test(test_socket__each_part_counts),
 		cmocka_unit_test(test_risk__a_class_that_was_raised_asks_again),
 		cmocka_unit_test(test_time__ends_and_a_clock_turned_back),
