@@ -68,7 +68,8 @@ rm running
 same "git outside meanwhile" "" "$(git status --porcelain)"
 kill -9 $session
 wait $session 2>/dev/null
-wait_until 10 test ! -e .mcp.json
+is_as_before() { [ "$(left)" = "$before" ]; }
+wait_until 60 is_as_before
 same "killed: nothing is left" "$before" "$(left)"
 mkdir .claude && echo '{}' >.claude/settings.json && echo '{}' >.zwatch.json && echo '{}' >.mcp.json
 same "settings that run code" "no .claude/settings.json
