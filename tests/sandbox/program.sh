@@ -112,11 +112,11 @@ check "Z140 nothing ran" "$(ls "$top/ran" 2>/dev/null)" ""
 # zwatch killed: everything inside is gone.
 mark=31$RANDOM
 sb -- sleep "$mark" &
-for _ in $(seq 100); do pgrep -f "^sleep $mark" >/dev/null && break; sleep 0.05; done
+for _ in $(seq 1200); do pgrep -f "^sleep $mark" >/dev/null && break; sleep 0.05; done
 driver=$(pgrep -f "^$ZW_SB_DIR/driver .* sleep $mark")
 check "it runs" "$(pgrep -c -f "^sleep $mark")" 1
 kill -9 $driver
 wait $! 2>/dev/null
-for _ in $(seq 100); do pgrep -f "^sleep $mark" >/dev/null || break; sleep 0.05; done
+for _ in $(seq 1200); do pgrep -f "^sleep $mark" >/dev/null || break; sleep 0.05; done
 check "zwatch killed, the agent is gone" "$(pgrep -f "^sleep $mark")" ""
 finish

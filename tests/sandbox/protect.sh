@@ -89,11 +89,11 @@ ends() {
 	"$ZW_SB_DIR/driver" --project "$project" --init "$ZW_SB_DIR/zwatch-init" --bar "$project/.vscode" \
 		--bar "$project/.new/a" --bar "$project/.new/b" --bar-file "$project/.empty" -- sh -c 'touch running; exec sleep 60' >/dev/null 2>&1 &
 	local job=$!
-	for i in {1..100}; do [ -e "$project/running" ] && break; sleep 0.05; done
+	for i in {1..1200}; do [ -e "$project/running" ] && break; sleep 0.05; done
 	check "$how: it is there meanwhile" "$(ls -d "$project/.vscode" "$project/.empty" | wc -l)" 2
 	kill -"$how" "$job"
 	wait "$job" 2>/dev/null
-	for i in {1..60}; do [ -e "$project/.vscode" ] || break; sleep 0.05; done
+	for i in {1..1200}; do [ -e "$project/.vscode" ] || break; sleep 0.05; done
 	rm -f "$project/running"
 	check "$how: nothing is left" "$(find "$project" | sort)" "$before"
 }
@@ -110,7 +110,7 @@ check "what the agent reads is empty, and cannot be made" \
 check "git sees nothing of it" "$(sb --project "$project/repo" --bar-read "$project/repo/conf.json" -- git status --short 2>&1)" ""
 check "two sessions share it, and nobody else waits at it" "$(
 	read_bar -- sh -c 'touch running; while [ -e running ]; do sleep 0.05; done; cat conf.json && echo read' &
-	for i in {1..100}; do [ -e "$project/running" ] && break; sleep 0.05; done
+	for i in {1..1200}; do [ -e "$project/running" ] && break; sleep 0.05; done
 	ls -l "$project/conf.json" | cut -c1-10
 	read_bar -- cat conf.json && echo read
 	sb --bar "$project/conf.json" -- cat conf.json && echo read
@@ -139,7 +139,7 @@ check "and stays" "$(ls -d "$project/.vscode")" "$project/.vscode"
 rmdir "$project/.vscode"
 check "what is put there outside meanwhile is seen, and stays" "$(
 	see -- sh -c 'touch running; while [ -e running ]; do sleep 0.05; done; ls -A .vscode' &
-	for i in {1..100}; do [ -e "$project/running" ] && break; sleep 0.05; done
+	for i in {1..1200}; do [ -e "$project/running" ] && break; sleep 0.05; done
 	echo mine >"$project/.vscode/mine"
 	rm "$project/running"
 	wait
@@ -150,7 +150,7 @@ rm -r "$project/.vscode"
 # Two at once: the first to end leaves it to the other.
 check "two sessions share" "$(
 	see -- sh -c 'touch running; while [ -e running ]; do sleep 0.05; done; ./probe write .vscode/x' &
-	for i in {1..100}; do [ -e "$project/running" ] && break; sleep 0.05; done
+	for i in {1..1200}; do [ -e "$project/running" ] && break; sleep 0.05; done
 	see -- true
 	ls -d "$project/.vscode"
 	rm "$project/running"
