@@ -2,36 +2,18 @@
 #include "src/audit/filter.h"
 
 #include <ctype.h>
-#include <regex.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "src/audit/filter_i.h"
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/base/str.h"
 
-/* How the values of a field are compared. */
-enum type {
-	TYPE_WORD,   /* whole, without case: did, kind, host */
-	TYPE_PATH,   /* whole, or below it: path, folder */
-	TYPE_TEXT,   /* somewhere in it: cmd, note */
-	TYPE_NUMBER, /* port, pid, rule */
-	TYPE_BYTES,  /* 10k, 5m */
-	TYPE_LENGTH, /* 2s, 5m, 3h: of time, in ms */
-	TYPE_SINCE,  /* 2h, 2026-11-02: a moment */
-	TYPE_UNTIL,
-	TYPE_YES, /* new */
-};
-
-/* Columns of the view `events`, and of `sessions` where it has them (NULL = only of events). */
-static const struct field {
-	const char *name;
-	enum type type;
-	const char *event, *session;
-} fields[] = {
+static const struct aud_field fields[] = {
 	{"did", TYPE_WORD, "did", NULL},
 	{"kind", TYPE_WORD, "kind", NULL},
 	{"host", TYPE_WORD, "iif(tbl = 1 OR op = 'net', target, NULL)", NULL},
@@ -63,21 +45,6 @@ static const struct field {
 	{"tag", TYPE_WORD, NULL, NULL}, /* several of a session: see sql_tag() */
 };
 
-enum kind { NODE_ALL, NODE_AND, NODE_OR, NODE_NOT, NODE_TERM };
-
-struct node {
-	enum kind kind;
-	struct node *a, *b;	   /* owned */
-	const struct field *field; /* NULL = a bare word: anywhere */
-	char op;		   /* : = ~ < > */
-	char *text;		   /* owned */
-	int64_t number;
-};
-
-struct aud_filter {
-	struct node *root; /* NULL = everything */
-};
-
 struct parser {
 	const char *text;
 	size_t at;
@@ -96,13 +63,16 @@ const char *const *aud_filter_fields(void)
 	return names;
 }
 
-static void node_free(struct node *n)
+static void node_free(struct aud_node *n)
 {
 	if (n == NULL)
 		return;
 	node_free(n->a);
 	node_free(n->b);
 	free(n->text);
+	if (n->regex != NULL)
+		regfree(n->regex);
+	free(n->regex);
 	free(n);
 }
 
@@ -114,17 +84,17 @@ void aud_filter_free(struct aud_filter *f)
 	free(f);
 }
 
-static struct node *node_new(enum kind kind, struct node *a, struct node *b)
+static struct aud_node *node_new(enum aud_node_kind kind, struct aud_node *a, struct aud_node *b)
 {
-	struct node *n = zw_xnew(struct node);
+	struct aud_node *n = zw_xnew(struct aud_node);
 
-	*n = (struct node){.kind = kind, .a = a, .b = b};
+	*n = (struct aud_node){.kind = kind, .a = a, .b = b};
 	return n;
 }
 
 /* Keeps the first thing that was wrong. */
-__attribute__((format(printf, 3, 4))) static struct node *wrong(struct parser *p, size_t at,
-								const char *format, ...)
+__attribute__((format(printf, 3, 4))) static struct aud_node *wrong(struct parser *p, size_t at,
+								    const char *format, ...)
 {
 	va_list args;
 
@@ -202,7 +172,7 @@ static bool moment(const char *text, int64_t now_us, int64_t *ret_us)
 	return true;
 }
 
-static bool value_read(struct parser *p, struct node *n, size_t at)
+static bool value_read(struct parser *p, struct aud_node *n, size_t at)
 {
 	bool is_good = true;
 	const char *wanted = "a number";
@@ -239,19 +209,17 @@ static bool value_read(struct parser *p, struct node *n, size_t at)
 	return is_good;
 }
 
-static bool is_number(enum type type)
+static bool is_number(enum aud_field_type type)
 {
 	return type != TYPE_WORD && type != TYPE_PATH && type != TYPE_TEXT;
 }
 
 /* Whether the operator goes with the field, and the value with both. */
-static bool term_check(struct parser *p, struct node *n, size_t at)
+static bool term_check(struct parser *p, struct aud_node *n, size_t at)
 {
-	regex_t re;
-
 	if (n->field == NULL)
 		return true;
-	enum type type = n->field->type;
+	enum aud_field_type type = n->field->type;
 	bool is_order = n->op == '<' || n->op == '>';
 	if (is_order &&
 	    (!is_number(type) || type == TYPE_SINCE || type == TYPE_UNTIL || type == TYPE_YES)) {
@@ -263,14 +231,12 @@ static bool term_check(struct parser *p, struct node *n, size_t at)
 		return false;
 	}
 	if (n->op == '~') {
-		int rc = regcomp(&re, n->text, REG_EXTENDED | REG_ICASE | REG_NOSUB);
-
-		if (rc != 0) {
-			wrong(p, at, "'%.40s' is no regular expression", n->text);
-			return false;
-		}
-		regfree(&re);
-		return true;
+		n->regex = zw_xnew(regex_t);
+		if (regcomp(n->regex, n->text, REG_EXTENDED | REG_ICASE | REG_NOSUB) == 0)
+			return true;
+		free(zw_steal(&n->regex));
+		wrong(p, at, "'%.40s' is no regular expression", n->text);
+		return false;
 	}
 	return value_read(p, n, at);
 }
@@ -321,7 +287,7 @@ static char *value_take(struct parser *p)
 	return out;
 }
 
-static const struct field *field_find(const char *name, size_t len)
+static const struct aud_field *field_find(const char *name, size_t len)
 {
 	for (size_t i = 0; i < ZW_N_ELEMENTS(fields); i++)
 		if (strlen(fields[i].name) == len && strncasecmp(fields[i].name, name, len) == 0)
@@ -329,7 +295,7 @@ static const struct field *field_find(const char *name, size_t len)
 	return NULL;
 }
 
-static struct node *no_field(struct parser *p, size_t at, size_t len)
+static struct aud_node *no_field(struct parser *p, size_t at, size_t len)
 {
 	zw_autofree char *word = zw_xmemdup0(p->text + at, len);
 	const char *near = zw_nearest(word, aud_filter_fields());
@@ -338,11 +304,11 @@ static struct node *no_field(struct parser *p, size_t at, size_t len)
 		     near != NULL ? near : "");
 }
 
-static struct node *term(struct parser *p)
+static struct aud_node *term(struct parser *p)
 {
 	size_t from = p->at, len = 0;
 	const char *t = p->text + from;
-	const struct field *field = NULL;
+	const struct aud_field *field = NULL;
 	char op = ':';
 
 	while (isalpha((unsigned char)t[len]))
@@ -355,7 +321,7 @@ static struct node *term(struct parser *p)
 		p->at += len + 1;
 	}
 	size_t value_at = p->at;
-	struct node *n = node_new(NODE_TERM, NULL, NULL);
+	struct aud_node *n = node_new(NODE_TERM, NULL, NULL);
 	n->field = field;
 	n->op = op;
 	n->text = value_take(p);
@@ -368,11 +334,11 @@ static struct node *term(struct parser *p)
 	return n;
 }
 
-static struct node *either(struct parser *p);
+static struct aud_node *either(struct parser *p);
 
-static struct node *factor(struct parser *p)
+static struct aud_node *factor(struct parser *p)
 {
-	struct node *n;
+	struct aud_node *n;
 
 	skip_blanks(p);
 	if (p->text[p->at] == '-' || is_word(p, "not")) {
@@ -404,9 +370,9 @@ static bool is_end(const struct parser *p)
 	return p->text[p->at] == '\0' || p->text[p->at] == ')';
 }
 
-static struct node *all(struct parser *p)
+static struct aud_node *all(struct parser *p)
 {
-	struct node *n = factor(p);
+	struct aud_node *n = factor(p);
 
 	for (;;) {
 		skip_blanks(p);
@@ -414,7 +380,7 @@ static struct node *all(struct parser *p)
 			return n;
 		if (is_word(p, "and"))
 			p->at += 3;
-		struct node *b = factor(p);
+		struct aud_node *b = factor(p);
 		if (b == NULL) {
 			node_free(n);
 			return NULL;
@@ -423,16 +389,16 @@ static struct node *all(struct parser *p)
 	}
 }
 
-static struct node *either(struct parser *p)
+static struct aud_node *either(struct parser *p)
 {
-	struct node *n = all(p);
+	struct aud_node *n = all(p);
 
 	for (;;) {
 		skip_blanks(p);
 		if (n == NULL || !is_word(p, "or"))
 			return n;
 		p->at += 2;
-		struct node *b = all(p);
+		struct aud_node *b = all(p);
 		if (b == NULL) {
 			node_free(n);
 			return NULL;
@@ -445,7 +411,7 @@ int aud_filter_parse(const char *text, int64_t now_us, struct aud_filter **ret,
 		     struct aud_filter_error *ret_error)
 {
 	struct parser p = {.text = text, .now_us = now_us, .error = ret_error};
-	struct node *root = NULL;
+	struct aud_node *root = NULL;
 
 	*ret_error = (struct aud_filter_error){0};
 	if (strlen(text) > AUD_FILTER_LEN_MAX) {
@@ -473,7 +439,7 @@ bool aud_filter_is_empty(const struct aud_filter *f)
 	return f->root == NULL;
 }
 
-static bool is_of_sessions(const struct node *n)
+static bool is_of_sessions(const struct aud_node *n)
 {
 	if (n->kind == NODE_TERM)
 		return n->field != NULL && (n->field->session != NULL || n->field->event == NULL);
@@ -525,7 +491,7 @@ static bool is_glob(const char *text)
 
 /* zw_glob(), zw_has(), zw_regex() and zw_text() are functions of ours, see query.c. A NULL matches
  * nothing, also when negated twice: hence ifnull. */
-static void sql_text(struct writer *w, const struct node *n, const char *column)
+static void sql_text(struct writer *w, const struct aud_node *n, const char *column)
 {
 	int at = bind(w, n->text, 0);
 
@@ -544,14 +510,14 @@ static void sql_text(struct writer *w, const struct node *n, const char *column)
 }
 
 /* A program is named by its path, or by the last part of it. */
-static void sql_proc(struct writer *w, const struct node *n)
+static void sql_proc(struct writer *w, const struct aud_node *n)
 {
 	bool is_path = strchr(n->text, '/') != NULL;
 
 	sql_text(w, n, is_path || n->op == '~' ? "exe" : "zw_basename(exe)");
 }
 
-static void sql_number(struct writer *w, const struct node *n, const char *column)
+static void sql_number(struct writer *w, const struct aud_node *n, const char *column)
 {
 	int at = bind(w, NULL, n->number);
 
@@ -580,14 +546,14 @@ static void sql_number(struct writer *w, const struct node *n, const char *colum
 	}
 }
 
-static void sql_tag(struct writer *w, const struct node *n)
+static void sql_tag(struct writer *w, const struct aud_node *n)
 {
 	put(w, "%s IN (SELECT session FROM tags WHERE zw_glob(?%d, tag))",
 	    w->of_sessions ? "sessions.id" : "session", bind(w, n->text, 0));
 }
 
 /* A word by itself: wherever a person would look for it. */
-static void sql_anywhere(struct writer *w, const struct node *n)
+static void sql_anywhere(struct writer *w, const struct aud_node *n)
 {
 	int at = bind(w, n->text, 0);
 
@@ -602,7 +568,7 @@ static void sql_anywhere(struct writer *w, const struct node *n)
 
 /* Rows that the partial indexes of the schema leave out are not what is asked for: said so that
  * SQLite may use them. */
-static void sql_did(struct writer *w, const struct node *n)
+static void sql_did(struct writer *w, const struct aud_node *n)
 {
 	static const char *const rare[] = {"deny", "ask", "miss", "gone", "fail"};
 	bool is_rare = false;
@@ -619,7 +585,7 @@ static void sql_did(struct writer *w, const struct node *n)
 	    is_rare && n->op == ':' ? " AND did <> 'auto' AND did NOT IN ('allow', 'auto'))" : ")");
 }
 
-static void sql_term(struct writer *w, const struct node *n)
+static void sql_term(struct writer *w, const struct aud_node *n)
 {
 	if (n->field == NULL) {
 		sql_anywhere(w, n);
@@ -638,7 +604,7 @@ static void sql_term(struct writer *w, const struct node *n)
 		sql_text(w, n, column);
 }
 
-static void sql_node(struct writer *w, const struct node *n)
+static void sql_node(struct writer *w, const struct aud_node *n)
 {
 	switch (n->kind) {
 	case NODE_ALL:
@@ -666,7 +632,7 @@ static void sql_node(struct writer *w, const struct node *n)
 int aud_filter_sql(const struct aud_filter *f, bool of_sessions, int first, struct zw_buf *sql,
 		   struct aud_filter_arg *args)
 {
-	static const struct node everything = {.kind = NODE_ALL};
+	static const struct aud_node everything = {.kind = NODE_ALL};
 	struct writer w = {.sql = sql, .args = args, .first = first, .of_sessions = of_sessions};
 
 	sql_node(&w, f->root != NULL ? f->root : &everything);

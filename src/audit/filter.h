@@ -20,6 +20,8 @@
 #define AUD_FILTER_ARGS_MAX  200
 
 struct aud_filter;
+struct aud_event;
+struct aud_session;
 
 /** Where and why a filter is none. */
 struct aud_filter_error {
@@ -58,6 +60,15 @@ bool aud_filter_is_of_sessions(const struct aud_filter *f);
  */
 int aud_filter_sql(const struct aud_filter *f, bool of_sessions, int first, struct zw_buf *sql,
 		   struct aud_filter_arg *args);
+
+/**
+ * Whether the filter fits a row that is in no store: what the SQL of it would say of the same row.
+ * Pure.
+ *
+ * @session  whose row it is: agent, project, mode, number. A tag fits none
+ */
+bool aud_filter_matches(const struct aud_filter *f, const struct aud_event *e,
+			const struct aud_session *session);
 
 /** Words that the language knows, for completion; NULL at the end; static. */
 const char *const *aud_filter_fields(void);

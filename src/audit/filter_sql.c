@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/audit/filter_sql.h"
 
-#include <ctype.h>
 #include <regex.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/audit/filter_i.h"
 #include "src/base/mem.h"
 #include "src/base/str.h"
-
-/* Of a value, what a regular expression gets to see: more says nothing and costs time. */
-#define REGEX_TEXT_MAX 4096
 
 /* The bytes of an argument. False for NULL. */
 static bool bytes_of(sqlite3_value *v, const char **ret, size_t *ret_len)
@@ -30,46 +27,18 @@ static bool pair_of(sqlite3_value **argv, const char *p[2], size_t len[2])
 	return bytes_of(argv[0], &p[0], &len[0]) && bytes_of(argv[1], &p[1], &len[1]);
 }
 
-static void lower(const char *from, size_t len, char *to)
-{
-	for (size_t i = 0; i < len; i++)
-		to[i] = (char)tolower((unsigned char)from[i]);
-	to[len] = '\0';
-}
-
-/* zw_glob(PATTERN, VALUE): * and ?, across everything, without case. */
+/* zw_glob(PATTERN, VALUE) */
 static void fn_glob(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 {
 	const char *p[2];
 	size_t len[2];
 
 	(void)argc;
-	if (!pair_of(argv, p, len))
-		return;
-	zw_autofree char *pattern = zw_xmalloc(2 * len[0] + 1);
-	zw_autofree char *value = zw_xmalloc(len[1] + 1);
-	size_t n = 0;
-
-	/* A slash is a byte like others here: ** is what zw_glob() calls that. */
-	for (size_t i = 0; i < len[0]; i++) {
-		pattern[n++] = (char)tolower((unsigned char)p[0][i]);
-		if (p[0][i] == '*' && (i == 0 || p[0][i - 1] != '*'))
-			pattern[n++] = '*';
-	}
-	pattern[n] = '\0';
-	lower(p[1], len[1], value);
-	sqlite3_result_int(ctx, zw_glob(pattern, value, len[1]));
+	if (pair_of(argv, p, len))
+		sqlite3_result_int(ctx, aud_text_glob(p[0], len[0], p[1], len[1]));
 }
 
-static bool has(const char *needle, size_t n, const char *hay, size_t len)
-{
-	for (size_t i = 0; i + n <= len; i++)
-		if (strncasecmp(hay + i, needle, n) == 0)
-			return true;
-	return false;
-}
-
-/* zw_has(NEEDLE, VALUE): somewhere in it, without case. */
+/* zw_has(NEEDLE, VALUE) */
 static void fn_has(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 {
 	const char *p[2];
@@ -77,26 +46,18 @@ static void fn_has(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 
 	(void)argc;
 	if (pair_of(argv, p, len))
-		sqlite3_result_int(ctx, has(p[0], len[0], p[1], len[1]));
+		sqlite3_result_int(ctx, aud_text_has(p[0], len[0], p[1], len[1]));
 }
 
-/* zw_below(PATH, VALUE): the path itself or below it; without a leading / any part of it. */
+/* zw_below(PATH, VALUE) */
 static void fn_below(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 {
 	const char *p[2];
 	size_t len[2];
 
 	(void)argc;
-	if (!pair_of(argv, p, len))
-		return;
-	if (len[0] == 0 || p[0][0] != '/') {
-		sqlite3_result_int(ctx, has(p[0], len[0], p[1], len[1]));
-		return;
-	}
-	while (len[0] > 1 && p[0][len[0] - 1] == '/')
-		len[0]--;
-	sqlite3_result_int(ctx, len[1] >= len[0] && memcmp(p[0], p[1], len[0]) == 0 &&
-					(len[1] == len[0] || p[1][len[0]] == '/' || len[0] == 1));
+	if (pair_of(argv, p, len))
+		sqlite3_result_int(ctx, aud_text_below(p[0], len[0], p[1], len[1]));
 }
 
 static void regex_free(void *re)
@@ -111,7 +72,6 @@ static void fn_regex(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 	const char *p[2];
 	size_t len[2];
 	regex_t *re = sqlite3_get_auxdata(ctx, 0);
-	char text[REGEX_TEXT_MAX + 1];
 
 	(void)argc;
 	if (!pair_of(argv, p, len))
@@ -132,10 +92,7 @@ static void fn_regex(sqlite3_context *ctx, int argc, sqlite3_value **argv)
 			return;
 		}
 	}
-	size_t n = len[1] < REGEX_TEXT_MAX ? len[1] : REGEX_TEXT_MAX;
-	memcpy(text, p[1], n);
-	text[n] = '\0';
-	sqlite3_result_int(ctx, regexec(re, text, 0, NULL, 0) == 0);
+	sqlite3_result_int(ctx, aud_text_regex(re, p[1], len[1]));
 }
 
 /* zw_text(ARGV): arguments with blanks between. */

@@ -62,6 +62,27 @@ static int teardown(void **state)
 	return 0;
 }
 
+/* The same rows, held against the filter in memory, have to be the ones that the store found. */
+static void matched(struct aud_query *q, const struct aud_filter *f, const char *text,
+		    const char *wanted)
+{
+	struct aud_session_page session = {0};
+	struct aud_event_page page = {0};
+	char got[256] = "";
+	size_t n = 0;
+
+	assert_int_equal(aud_session_get(q, 1, &session), 0);
+	assert_int_equal(aud_events(q, 1, AUD_FORWARD, 0, 100, &page), 0);
+	for (size_t i = 0; i < page.n_rows; i++)
+		if (aud_filter_matches(f, &page.rows[i], &session.rows[0]))
+			n += (size_t)snprintf(got + n, sizeof(got) - n, "%s%lld", n > 0 ? " " : "",
+					      (long long)page.rows[i].no);
+	if (strcmp(got, wanted) != 0)
+		fail_msg("%s: in memory '%s', in the store '%s'", text, got, wanted);
+	aud_event_page_clear(&page);
+	aud_session_page_clear(&session);
+}
+
 /* Numbers of the events that a filter finds, as "1 2 6". */
 static void found(const char *text, char *dst, size_t size)
 {
@@ -80,6 +101,8 @@ static void found(const char *text, char *dst, size_t size)
 		n += (size_t)snprintf(dst + n, size - n, "%s%lld", i > 0 ? " " : "",
 				      (long long)page.rows[i].no);
 	aud_event_page_clear(&page);
+	if (strstr(text, "tag:") == NULL)
+		matched(q, f, text, dst);
 	aud_query_free(q);
 	aud_filter_free(f);
 }
