@@ -65,7 +65,7 @@ struct px_row px_conn_row(const struct px_conn *c)
 			       .rule = c->rule,
 			       .reason = text(c->reason),
 			       .note = text(c->note),
-			       .end = text(c->end),
+			       .end = "",
 			       .waited_ms = c->waited_ms,
 			       .up_b = c->relay.up_b,
 			       .down_b = c->relay.down_b,
@@ -86,7 +86,6 @@ static void on_conn_dead(void *arg)
 	free(c->reason);
 	free(c->note);
 	free(c->address);
-	free(c->end);
 	free(c);
 }
 
@@ -95,8 +94,8 @@ static void row_close(struct px_conn *c, const char *end)
 {
 	if (c->seq == 0)
 		return;
-	px_conn_set(&c->end, end);
 	struct px_row row = px_conn_row(c);
+	row.end = text(end);
 	px_record_close(c->px->record, &row);
 	c->seq = 0;
 }
@@ -297,7 +296,7 @@ static void on_activity(void *arg)
 {
 	struct px_conn *c = arg;
 
-	c->active_ms = zw_mono_ms();
+	c->since_ms = zw_mono_ms();
 	c->over_limit = charge(c);
 	if (c->over_limit != NULL) {
 		px_relay_end(&c->relay, PX_END_QUOTA);
@@ -312,7 +311,7 @@ static void on_activity(void *arg)
 static void on_idle(void *arg)
 {
 	struct px_conn *c = arg;
-	int64_t left_ms = c->active_ms + idle_ms(c) - zw_mono_ms();
+	int64_t left_ms = c->since_ms + idle_ms(c) - zw_mono_ms();
 
 	if (left_ms > 0) {
 		px_timeout_set(c->px->wheel, &c->timeout, left_ms, on_idle, c);
@@ -324,7 +323,7 @@ static void on_idle(void *arg)
 
 void px_conn_idle_start(struct px_conn *c)
 {
-	c->active_ms = zw_mono_ms();
+	c->since_ms = zw_mono_ms();
 	px_timeout_clear(c->px->wheel, &c->timeout);
 	if (idle_ms(c) > 0)
 		px_timeout_set(c->px->wheel, &c->timeout, idle_ms(c), on_idle, c);
@@ -402,6 +401,9 @@ static void dial(struct px_conn *c)
 	enter(c, PX_STATE_DIAL);
 	px_timeout_clear(c->px->wheel, &c->timeout);
 	c->dial = px_dial_start(c->px->dials, c->host, c->port, c->way, c->who->exe, on_dialled, c);
+	/* It may take its time, and the client go meanwhile. */
+	if (!px_dial_is_over(c->dial))
+		zev_io_set(c->io, c->saw_end ? 0 : ZEV_READ);
 }
 
 /* Nothing of it goes outside. */
@@ -499,8 +501,8 @@ static void on_answer(void *arg, const struct px_answer *a)
 {
 	struct px_conn *c = arg;
 
-	if (c->asked_ms != 0)
-		c->waited_ms = (uint64_t)(zw_mono_ms() - c->asked_ms);
+	if (c->since_ms != 0)
+		c->waited_ms = (uint64_t)(zw_mono_ms() - c->since_ms);
 	c->by = a->by;
 	c->rule = a->rule;
 	px_conn_set(&c->note, a->note);
@@ -534,7 +536,7 @@ static void ask(struct px_conn *c, const struct pol_decision *why)
 
 	enter(c, PX_STATE_ASK);
 	px_timeout_clear(c->px->wheel, &c->timeout);
-	c->asked_ms = zw_mono_ms();
+	c->since_ms = zw_mono_ms();
 	if (px_ask(c->px->asks, target, c->asked != NULL ? c->asked : target, c->who, why,
 		   &c->waiter, on_answer, c, &now) == 0)
 		on_answer(c, &now);
@@ -621,7 +623,7 @@ static void client_gone(struct px_conn *c)
 	c->saw_end = true;
 	zev_io_set(c->io, 0);
 	if (c->state == PX_STATE_ASK) {
-		c->waited_ms = (uint64_t)(zw_mono_ms() - c->asked_ms);
+		c->waited_ms = (uint64_t)(zw_mono_ms() - c->since_ms);
 		px_ask_cancel(c->px->asks, &c->waiter);
 		px_conn_deny(c, ZW_DID_GONE, ZW_BY_NATIVE, 0, "the program gave up first", "");
 	} else if (c->state == PX_STATE_HEAD) {
@@ -731,12 +733,18 @@ static void head_start(struct px_conn *c)
 {
 	enter(c, PX_STATE_HEAD);
 	px_timeout_clear(c->px->wheel, &c->timeout);
-	zev_io_set(c->io, ZEV_READ);
-	if (c->listener == PX_TRANSPARENT)
+	if (c->listener == PX_TRANSPARENT) {
 		transparent_target(c);
-	else if (c->px->times.header_ms > 0)
-		px_timeout_set(c->px->wheel, &c->timeout, c->px->times.header_ms, on_head_timeout,
-			       c);
+	} else {
+		if (c->px->times.header_ms > 0)
+			px_timeout_set(c->px->wheel, &c->timeout, c->px->times.header_ms,
+				       on_head_timeout, c);
+		/* Mostly the request is there by now. */
+		read_in(c);
+	}
+	/* One that waits for its row alone is over that in a moment, and nobody needs to look. */
+	if (c->state == PX_STATE_HEAD || c->state == PX_STATE_ASK)
+		zev_io_set(c->io, c->saw_end ? 0 : ZEV_READ);
 }
 
 static void on_who_timeout(void *arg)

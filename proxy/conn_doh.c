@@ -79,7 +79,7 @@ static void on_bytes(void *arg, size_t up_b, size_t down_b)
 {
 	struct px_conn *c = arg;
 
-	c->active_ms = zw_mono_ms();
+	c->since_ms = zw_mono_ms();
 	c->relay.up_b += up_b;
 	c->relay.down_b += down_b;
 }
@@ -92,7 +92,7 @@ static void on_end(void *arg, const char *how)
 static void on_idle(void *arg)
 {
 	struct px_conn *c = arg;
-	int64_t left_ms = c->active_ms + IDLE_MS - zw_mono_ms();
+	int64_t left_ms = c->since_ms + IDLE_MS - zw_mono_ms();
 
 	if (left_ms > 0)
 		px_timeout_set(c->px->wheel, &c->timeout, left_ms, on_idle, c);
@@ -133,7 +133,7 @@ int px_conn_doh_start(struct px_conn *c)
 
 	if (c->px->ca == NULL || grant(c) < 0)
 		return ZW_E_UNSUPPORTED;
-	c->active_ms = zw_mono_ms();
+	c->since_ms = zw_mono_ms();
 	px_timeout_set(c->px->wheel, &c->timeout, IDLE_MS, on_idle, c);
 	c->doh = px_doh_new(c->px->loop, c->px->ca, c->fd, c->host, early, &ops, c);
 	zw_buf_fini(&c->in);

@@ -82,9 +82,8 @@ struct px_conn {
 	struct px_number number; /* of it */
 	int error;		 /* of the refusal */
 	uint32_t rule;
-	char *reason, *note, *address, *end; /* owned, NULL = "" */
-	int64_t active_ms;		     /* when something was last relayed */
-	int64_t asked_ms;		     /* when the question began, 0 = none */
+	char *reason, *note, *address; /* owned, NULL = "" */
+	int64_t since_ms; /* ASK: when the question began, 0 = none; RELAY: when something last moved */
 	uint64_t waited_ms, counted_b;
 	uint64_t quotas; /* a bit for each that it counts on */
 	uint64_t charged_up_b, charged_down_b;

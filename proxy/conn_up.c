@@ -37,10 +37,17 @@ static int hello_deny(struct px_conn *c, const char *why)
 	return deny(c, ZW_BY_NAME, why);
 }
 
+/* Nobody looks any more. */
+static void raw(struct px_conn *c)
+{
+	c->up = PX_UP_RAW;
+	c->relay.on_up = NULL;
+}
+
 /* What was collected goes on, and all that follows. */
 static int let_go(struct px_conn *c)
 {
-	c->up = PX_UP_RAW;
+	raw(c);
 	px_conn_idle_start(c);
 	int r = px_relay_send_up(&c->relay, zw_buf_head(&c->in), c->in.len);
 	zw_buf_fini(&c->in);
@@ -241,7 +248,7 @@ static void first_byte(struct px_conn *c, uint8_t first)
 	else if (c->port == PORT_HTTP && may_be_http(first))
 		head_wait(c);
 	else
-		c->up = PX_UP_RAW;
+		raw(c);
 }
 
 int px_conn_up(void *arg, const uint8_t *p, size_t len)

@@ -315,6 +315,20 @@ static socklen_t sockaddr_fill(const struct pol_addr *addr, uint16_t port,
 	return sizeof(*sa);
 }
 
+/* As connect(). A server on this machine has mostly answered by the time that the call is back: asked
+ * again, the kernel says what, which is sooner than a turn of the loop. The second answer counts: an
+ * error is told once. */
+static int try_connect(int fd, const struct sockaddr_storage *sa, socklen_t len)
+{
+	const struct sockaddr_in *v4 = (const struct sockaddr_in *)sa;
+	int r = connect(fd, (const struct sockaddr *)sa, len) == 0 ? 0 : -errno;
+
+	if (r == -EINPROGRESS && sa->ss_family == AF_INET &&
+	    ntohl(v4->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET)
+		r = connect(fd, (const struct sockaddr *)sa, len) == 0 ? 0 : -errno;
+	return r == -EALREADY ? -EINPROGRESS : r;
+}
+
 /* Returns 0 under way or connected, -errno. */
 static int attempt_start(struct px_dial *d, struct attempt *a, const struct pol_addr *addr)
 {
@@ -326,13 +340,17 @@ static int attempt_start(struct px_dial *d, struct attempt *a, const struct pol_
 	a->fd = socket(sa.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (a->fd < 0)
 		return -errno;
-	if (connect(a->fd, (struct sockaddr *)&sa, len) == 0 || errno == EINPROGRESS) {
+	int r = try_connect(a->fd, &sa, len);
+	if (r == 0) {
+		connected(d, a);
+		return 0;
+	}
+	if (r == -EINPROGRESS) {
 		a->io = zev_io_new(d->all->loop, a->fd, ZEV_WRITE, on_connected, a);
 		return 0;
 	}
-	int e = -errno;
 	attempt_close(a);
-	return e;
+	return r;
 }
 
 static struct attempt *attempt_free_slot(struct px_dial *d)
@@ -371,7 +389,7 @@ static void next(struct px_dial *d)
 			continue;
 		}
 		d->n_running++;
-		if (d->next < d->checked.n) {
+		if (!d->is_over && d->next < d->checked.n) {
 			if (d->pace == NULL)
 				d->pace = zev_timer_new(d->all->loop, on_pace, d);
 			zev_timer_start(d->pace, NEXT_MS);
@@ -513,6 +531,11 @@ void px_dials_answer(struct px_dials *all, const struct zw_msg_res_answer *m)
 	struct px_dial *d = zw_map_entry(n, struct px_dial, node);
 	query_drop(d);
 	on_answer(d, m);
+}
+
+bool px_dial_is_over(const struct px_dial *d)
+{
+	return d->is_over;
 }
 
 struct px_dial *px_dial_start(struct px_dials *all, const struct pol_host *host, uint16_t port,

@@ -41,6 +41,8 @@ void px_dials_free(struct px_dials *d);
 struct px_dial *px_dial_start(struct px_dials *d, const struct pol_host *host, uint16_t port,
 			      enum px_way way, const char *program,
 			      void (*on_end)(void *arg, const struct px_dialled *end), void *arg);
+/** Whether it has ended already, and on_end is to come at the end of this turn. */
+bool px_dial_is_over(const struct px_dial *d);
 /** Nobody wants it any more. NULL is ok. */
 void px_dial_cancel(struct px_dial *d);
 

@@ -73,8 +73,8 @@ static void on_listener(int fd, unsigned what, void *arg)
 	for (int i = 0; i < ACCEPT_PER_TURN; i++) {
 		struct sockaddr_in from = {0};
 		socklen_t len = sizeof(from);
-		int on = 1, conn = accept4(fd, (struct sockaddr *)&from, &len,
-					   SOCK_CLOEXEC | SOCK_NONBLOCK);
+		int conn =
+			accept4(fd, (struct sockaddr *)&from, &len, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 		if (conn < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM)) {
 			listeners_watch(l->proxy, 0);
@@ -82,7 +82,6 @@ static void on_listener(int fd, unsigned what, void *arg)
 		}
 		if (conn < 0)
 			return;
-		(void)setsockopt(conn, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 		px_conn_new(&l->proxy->px, l->which, conn, ntohs(from.sin_port));
 	}
 }
@@ -146,6 +145,7 @@ static void limits_set(struct px *px, const struct zw_msg_px_setup *m)
 static void on_msg_px_setup(struct proxy *p, const struct zw_msg_px_setup *m, int *fds)
 {
 	struct px *px = &p->px;
+	int on = 1;
 
 	limits_set(px, m);
 	px_ports_set(&px->local_ports, (const uint8_t *)m->local_ports.p, m->local_ports.len);
@@ -167,8 +167,11 @@ static void on_msg_px_setup(struct proxy *p, const struct zw_msg_px_setup *m, in
 		*l = (struct listener){
 			.proxy = p, .which = (enum px_listener)i, .fd = zw_steal_fd(&fds[i])};
 		(void)zw_set_nonblock(l->fd);
-		if (i <= PX_TRANSPARENT)
-			l->io = zev_io_new(px->loop, l->fd, 0, on_listener, l);
+		if (i > PX_TRANSPARENT)
+			continue;
+		/* What is accepted has it from its listener. */
+		(void)setsockopt(l->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+		l->io = zev_io_new(px->loop, l->fd, 0, on_listener, l);
 	}
 	p->is_set_up = true;
 	p->exit_status = 0;
@@ -289,6 +292,7 @@ static void init(struct proxy *p)
 
 	px->loop = zev_loop_new();
 	px->chan = zw_chan_new(px->loop, ZW_FD_CONTROL, ROLE_PROXY, ROLE_SUPER, &chan_ops, p);
+	zw_chan_gather(px->chan);
 	px->feed = feed_new();
 	px->wheel = px_wheel_new(px->loop);
 	px->whos = px_whos_new(px->wheel);
@@ -325,6 +329,7 @@ static void fini(struct proxy *p)
 	px_wheel_free(px->wheel);
 	zev_loop_free(px->loop);
 	feed_free(px->feed);
+	px_relay_pipe_close();
 	free(px->buf);
 	free(p->private_allow);
 }
@@ -344,6 +349,7 @@ int main(void)
 	zw_send(p.px.chan, hello, .version = ZW_MSG_VERSION, .pid = (uint32_t)getpid());
 	zev_run(p.px.loop);
 	if (p.exit_status == 0) {
+		px_relay_pipe_open();
 		int how = sb_role_lock(SB_ROLE_PROXY, NULL);
 
 		if (how < 0) {

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Bytes between a client and the far end, both ways, until both have ended. Plain events and one
  * buffer for all relays: a read goes out at once, and only what the other side does not take is
- * kept, at most PX_PENDING_MAX; then nothing more is read. An idle relay holds no buffer. */
+ * kept, at most PX_PENDING_MAX; then nothing more is read. An idle relay holds no buffer.
+ *
+ * Where nobody looks at the bytes and many come at once, they go through a pipe (splice) and are not
+ * copied. There is one pipe for all relays, and it is empty whenever a callback is over: what the
+ * other side does not take becomes pending as ever. When it cannot be emptied, it is given up. */
 #ifndef ZW_PROXY_RELAY_H
 #define ZW_PROXY_RELAY_H
 
@@ -14,6 +18,7 @@
 
 #define PX_READ_B      (256u * 1024) /* taken in one read */
 #define PX_PENDING_MAX (256u * 1024) /* kept for one side that is slow */
+#define PX_SPLICE_B    (64u * 1024)  /* of one read: from there on the next ones are spliced */
 
 /** How a relay ended. */
 enum px_relay_end {
@@ -34,6 +39,7 @@ struct px_side {
 	struct zw_buf pending; /* to be written to it */
 	bool has_ended;	       /* nothing more will come from it */
 	bool is_shut;	       /* it was told that nothing more will come */
+	bool is_bulk;	       /* its last read was a big one */
 };
 
 /** Part of a connection; fields are private but for the counts. */
@@ -55,6 +61,10 @@ struct px_relay {
 	void (*on_end)(void *arg, enum px_relay_end how);
 	void *arg;
 };
+
+/** Opens the pipe, before a process locks itself down. Without one, or when it is small, all is copied. */
+void px_relay_pipe_open(void);
+void px_relay_pipe_close(void);
 
 /** Starts. Takes both descriptors; @buf of PX_READ_B is borrowed. Callbacks are set by the caller. */
 void px_relay_start(struct px_relay *r, struct zev_loop *loop, int take_client_fd,

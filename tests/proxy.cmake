@@ -7,6 +7,6 @@ foreach(part decide dns limits relay via)
 endforeach()
 zw_unit(base_map SOURCES unit/base_map.c DEPS zw_base)
 # Measured by hand: tests/bench/bench_proxy.sh with ZW_BIN set.
-add_executable(bench_proxy EXCLUDE_FROM_ALL ${CMAKE_CURRENT_SOURCE_DIR}/bench/bench_proxy.c)
+add_executable(bench_proxy EXCLUDE_FROM_ALL ${CMAKE_CURRENT_SOURCE_DIR}/bench/bench_proxy.c ${CMAKE_CURRENT_SOURCE_DIR}/bench/load.c)
 target_link_libraries(bench_proxy PRIVATE net_super)
 set_target_properties(bench_proxy PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)

@@ -11,7 +11,8 @@
 
 void zw_buf_init(struct zw_buf *b, size_t max)
 {
-	*b = (struct zw_buf){.max = max};
+	assert(max < 1u << 31);
+	*b = (struct zw_buf){.max = (uint32_t)max};
 }
 
 void zw_buf_fini(struct zw_buf *b)
@@ -34,7 +35,7 @@ uint8_t *zw_buf_room(struct zw_buf *b, size_t len)
 		while (cap < b->len + len)
 			cap *= 2;
 		b->data = zw_xrealloc(b->data, cap, 1);
-		b->cap = cap;
+		b->cap = (uint32_t)cap;
 	}
 	return b->data + b->off + b->len;
 }
@@ -77,5 +78,5 @@ void zw_buf_consume(struct zw_buf *b, size_t len)
 {
 	assert(len <= b->len);
 	b->len -= len;
-	b->off = b->len > 0 ? b->off + len : 0;
+	b->off = b->len > 0 ? b->off + (uint32_t)len : 0;
 }

@@ -9,12 +9,13 @@
 
 struct zw_buf {
 	uint8_t *data; /* owned; NULL while empty */
-	size_t off;    /* first byte not yet consumed */
 	size_t len;    /* bytes behind off */
-	size_t cap;
-	size_t max; /* never more than this many unconsumed bytes */
+	uint32_t off;  /* first byte not yet consumed */
+	uint32_t cap;
+	uint32_t max; /* never more than this many unconsumed bytes */
 };
 
+/** @max  below 2 GiB */
 void zw_buf_init(struct zw_buf *b, size_t max);
 void zw_buf_fini(struct zw_buf *b);
 

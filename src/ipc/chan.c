@@ -40,6 +40,8 @@ struct zw_chan {
 	size_t queue_b, n_queued;
 	int error; /* first failure, reported once */
 	bool is_ended, is_freed, is_corked;
+	bool is_gathering; /* what one turn sends goes out together, at its end */
+	bool is_due;	   /* and something does */
 	uint8_t packet[ZW_MSG_SIZE_MAX + LENGTH_B];
 };
 
@@ -130,15 +132,17 @@ static void queue_run(struct zw_chan *c)
 		zev_io_set(c->io, ZEV_READ | (TAILQ_EMPTY(&c->queue) ? 0u : ZEV_WRITE));
 }
 
-/* A packet at the end of the queue with room for @len more bytes: the last one while corked. */
+/* A packet at the end of the queue with room for @len more bytes: the last one where messages gather. */
 static struct packet *packet_for(struct zw_chan *c, size_t len, size_t n_fds)
 {
 	struct packet *p = TAILQ_LAST(&c->queue, packet_queue);
 
-	if (c->is_corked && n_fds == 0 && p != NULL && p->n_fds == 0 && p->len + len <= p->cap)
+	bool can_join = (c->is_corked || c->is_gathering) && n_fds == 0;
+
+	if (can_join && p != NULL && p->n_fds == 0 && p->len + len <= p->cap)
 		return p;
 	p = zw_xnew(struct packet);
-	p->cap = c->is_corked && n_fds == 0 ? sizeof(c->packet) : len;
+	p->cap = can_join ? sizeof(c->packet) : len;
 	p->data = zw_xmalloc(p->cap);
 	TAILQ_INSERT_TAIL(&c->queue, p, link);
 	c->n_queued++;
@@ -163,6 +167,32 @@ static int packet_add(struct zw_chan *c, const struct zw_buf *frame, const int *
 	return 0;
 }
 
+static void on_gathered(void *arg)
+{
+	struct zw_chan *c = arg;
+
+	c->is_due = false;
+	if (!c->is_freed && !c->is_corked && c->error == 0)
+		queue_run(c);
+}
+
+static void go_out(struct zw_chan *c)
+{
+	if (c->is_corked || c->is_due)
+		return;
+	if (!c->is_gathering) {
+		queue_run(c);
+		return;
+	}
+	c->is_due = true;
+	zev_defer(c->loop, on_gathered, c);
+}
+
+void zw_chan_gather(struct zw_chan *c)
+{
+	c->is_gathering = true;
+}
+
 void zw_chan_send_fds(struct zw_chan *c, enum zw_msg_id id, const void *msg, const int *fds,
 		      size_t n_fds)
 {
@@ -180,8 +210,8 @@ void zw_chan_send_fds(struct zw_chan *c, enum zw_msg_id id, const void *msg, con
 	zw_buf_fini(&frame);
 	if (r < 0)
 		fail(c, r);
-	else if (!c->is_corked)
-		queue_run(c);
+	else
+		go_out(c);
 }
 
 void zw_chan_cork(struct zw_chan *c, bool is_corked)

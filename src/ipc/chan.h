@@ -53,6 +53,9 @@ void zw_chan_send_fds(struct zw_chan *chan, enum zw_msg_id id, const void *msg, 
 /** While corked, messages gather and go out together, many to a packet. For bulk. */
 void zw_chan_cork(struct zw_chan *chan, bool is_corked);
 
+/** From now on what is sent within one turn of the loop goes out at its end, many to a packet. */
+void zw_chan_gather(struct zw_chan *chan);
+
 /** Packets queued and not yet taken by the kernel. */
 size_t zw_chan_n_queued(const struct zw_chan *chan);
 

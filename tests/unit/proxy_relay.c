@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/socket.h>
 
 #include "proxy/relay.h"
@@ -107,9 +108,10 @@ static void test_relay__half_close_lets_the_answer_through(void **state)
 	assert_int_equal(write(b->server, "answer", 6), 6);
 	zw_close(&b->server);
 	turn(b);
+	assert_int_equal(b->ended, PX_END_CLIENT);
+	px_relay_fini(&b->relay);
 	assert_int_equal(read(b->client, in, sizeof(in)), 6);
 	assert_int_equal(read(b->client, in, sizeof(in)), 0);
-	assert_int_equal(b->ended, PX_END_CLIENT);
 }
 
 static void test_relay__a_slow_reader_stops_the_writer(void **state)
@@ -183,8 +185,114 @@ static void test_relay__complete_request_is_deaf_and_waits_for_the_server(void *
 	assert_int_equal(b->ended, PX_END_SERVER);
 }
 
+/* Fills @fd with bytes that tell their place; returns how many are there in all. */
+static size_t pattern_write(int fd, size_t at, uint8_t salt)
+{
+	static uint8_t block[131072];
+	ssize_t n;
+
+	do {
+		for (size_t i = 0; i < sizeof(block); i++)
+			block[i] = (uint8_t)((at + i) * 7 + ((at + i) >> 8) + salt);
+		n = write(fd, block, sizeof(block));
+		at += n > 0 ? (size_t)n : 0;
+	} while (n > 0);
+	return at;
+}
+
+static size_t pattern_read(int fd, size_t at, size_t max, uint8_t salt)
+{
+	static uint8_t block[65536];
+	ssize_t n;
+
+	while (max > 0 && (n = read(fd, block, max < sizeof(block) ? max : sizeof(block))) > 0) {
+		for (ssize_t i = 0; i < n; i++)
+			if (block[i] !=
+			    (uint8_t)((at + (size_t)i) * 7 + ((at + (size_t)i) >> 8) + salt))
+				fail_msg("byte %zu is not its own", at + (size_t)i);
+		at += (size_t)n;
+		max -= (size_t)n;
+	}
+	return at;
+}
+
+/* Many bytes, a reader that takes them in odd pieces: every one arrives once and in its place. */
+static void test_relay__bulk_goes_through_the_pipe_whole(void **state)
+{
+	struct bench *b = *state;
+	size_t sent = 0, got = 0;
+	bool was_bulk = false;
+
+	for (int i = 0; i < 300 && sent < 8u << 20; i++) {
+		sent = pattern_write(b->server, sent, 1);
+		turn(b);
+		was_bulk |= b->relay.server.is_bulk;
+		got = pattern_read(b->client, got, i % 3 == 0 ? 1 << 20 : 30001, 1);
+	}
+	shutdown(b->server, SHUT_WR);
+	for (int i = 0; i < 1000 && got < sent; i++) {
+		turn(b);
+		got = pattern_read(b->client, got, 1 << 20, 1);
+	}
+	assert_true(was_bulk);
+	assert_int_equal(got, sent);
+	assert_int_equal(b->relay.down_b, sent);
+	assert_true(b->relay.client.pending.len == 0);
+}
+
+/* A far end that breaks off leaves nothing behind for the next one. */
+static void test_relay__bytes_of_a_broken_one_reach_nobody(void **state)
+{
+	struct bench *b = *state;
+	size_t sent = pattern_write(b->server, 0, 1);
+
+	turn(b);
+	assert_true(b->relay.server.is_bulk);
+	zw_close(&b->client);
+	for (int i = 0; i < 100 && b->ended < 0; i++) {
+		sent = pattern_write(b->server, sent, 1);
+		turn(b);
+	}
+	assert_int_equal(b->ended, PX_END_RESET);
+	void *next;
+	assert_int_equal(setup(&next), 0);
+	struct bench *other = next;
+	sent = 0;
+	size_t got = 0;
+	for (int i = 0; i < 20; i++) {
+		sent = pattern_write(other->server, sent, 99);
+		turn(other);
+		got = pattern_read(other->client, got, 1 << 20, 99);
+	}
+	assert_true(got > 1 << 20);
+	teardown(&next);
+}
+
+/* What somebody looks at is never spliced past him. */
+static void test_relay__a_filter_sees_bulk_too(void **state)
+{
+	struct bench *b = *state;
+	static char block[131072];
+
+	b->relay.on_up = filter;
+	for (int i = 0; i < 20; i++) {
+		while (write(b->client, block, sizeof(block)) > 0)
+			;
+		turn(b);
+		while (read(b->server, block, sizeof(block)) > 0)
+			;
+	}
+	assert_true(b->relay.client.is_bulk);
+	block[100] = '!';
+	assert_true(write(b->client, block, sizeof(block)) > 100);
+	turn(b);
+	assert_int_equal(b->ended, PX_END_FILTER);
+}
+
 int main(void)
 {
+	signal(SIGPIPE, SIG_IGN);
+	px_relay_pipe_open();
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_relay__both_ways_and_counts, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_relay__half_close_lets_the_answer_through,
@@ -196,6 +304,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			test_relay__complete_request_is_deaf_and_waits_for_the_server, setup,
 			teardown),
+		cmocka_unit_test_setup_teardown(test_relay__bulk_goes_through_the_pipe_whole, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_relay__bytes_of_a_broken_one_reach_nobody,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(test_relay__a_filter_sees_bulk_too, setup,
+						teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

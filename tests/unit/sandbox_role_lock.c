@@ -161,6 +161,11 @@ static int try_no_ring(void)
 	return result(syscall(SYS_io_uring_setup, 1, NULL));
 }
 
+static int try_splice(void)
+{
+	return result(splice(-1, NULL, -1, NULL, 1, 0));
+}
+
 /* -- the table: what each role gets ------------------------------------------------------------ */
 
 #define OK 0
@@ -182,6 +187,7 @@ static const struct {
 	{"tcp socket", try_tcp, {EPERM, OK, OK, EPERM, EPERM}},
 	{"udp socket", try_udp, {EPERM, EPERM, EPERM, EPERM, EPERM}},
 	{"connect", try_connect, {EPERM, ENOTSOCK, ENOTSOCK, ENOTSOCK, EPERM}},
+	{"splice", try_splice, {EPERM, EBADF, EPERM, EBADF, EPERM}},
 	{"ptrace", try_ptrace, {KILLED, KILLED, KILLED, KILLED, KILLED}},
 	{"write memory", try_vm_write, {KILLED, KILLED, KILLED, OK, KILLED}},
 	{"read memory", try_vm_read, {EPERM, EPERM, EPERM, OK, EPERM}},
