@@ -92,13 +92,13 @@ failed=""
 # Most tests wait for a screen or a clock most of the time, so more of them than processors run at once.
 jobs=$((2 * $(nproc)))
 
-# build_and_test PRESET [CTEST-OPTION...]
+# build_and_test PRESET [CTEST-OPTION...]: builds all, or $target
 build_and_test() {
 	local preset=$1
 	shift
 	echo "== $preset ($(id -un))"
 	cmake --preset "$preset" >/dev/null
-	cmake --build --preset "$preset" -- --quiet
+	cmake --build --preset "$preset" --target "${target:-all}" -- --quiet
 	ctest --preset "$preset" -j "$jobs" "$@" || failed="$failed $preset($(id -un))"
 }
 
@@ -152,7 +152,7 @@ fi
 # What is slow and the same in every build runs there with --long only.
 again="^(net.clients|agents.*|lint.(cases|format|headers|layers|resolvers|source))\$"
 [ -z "${ZW_LONG:-}" ] || again='^$'
-jobs=$(nproc) build_and_test fuzz
+jobs=$(nproc) target=fuzzers build_and_test fuzz
 build_and_test asan -L '^(unit|fuzz|net|scen)$' -E "$again"
 build_and_test release -L '^(tty|scen|sandbox|net|lint)$' -E "$again"
 if [ -n "$failed" ]; then
