@@ -593,6 +593,16 @@ static bool rejudge(void *arg, struct px_answer *ret)
 	return true;
 }
 
+/* What came so far is not all of it: an ordinary end would say that it is. */
+static void cut_off(struct px_conn *c, const char *how)
+{
+	reset_on_close(c->is_relaying ? c->relay.client.fd : c->fd);
+	if (c->is_relaying)
+		reset_on_close(c->relay.server.fd);
+	row_close(c, how);
+	px_conn_close(c);
+}
+
 void px_conns_cut(struct px *px, struct zw_span target, struct zw_span program)
 {
 	struct px_conn *c, *next;
@@ -606,9 +616,20 @@ void px_conns_cut(struct px *px, struct zw_span target, struct zw_span program)
 		zw_autofree char *its = target_text(c);
 		if (!zw_span_eq(target, its))
 			continue;
-		row_close(c, "taken back");
-		px_conn_close(c);
+		cut_off(c, "taken back");
 	}
+}
+
+void px_conns_close(struct px *px, uint64_t seq)
+{
+	struct px_conn *c;
+
+	TAILQ_FOREACH (c, &px->conns, link)
+		if (c->did == ZW_DID_ALLOW && c->seq == seq)
+			break;
+	if (c == NULL || seq == 0)
+		return;
+	cut_off(c, "closed by the user");
 }
 
 void px_conns_rejudge(struct px *px)

@@ -23,6 +23,8 @@ void px_conns_who(struct px *px, uint16_t port);
 void px_conns_committed(struct px *px, uint64_t seq, bool is_kept, struct px_number number);
 /** An allow was taken back: closes what is open to @target for @program ("" = any). */
 void px_conns_cut(struct px *px, struct zw_span target, struct zw_span program);
+/** The user ends the connection with this row; nothing when it is over already. */
+void px_conns_close(struct px *px, uint64_t seq);
 /** The rules have changed: what waits for an answer may have one now. */
 void px_conns_rejudge(struct px *px);
 /** Ends all of them; rows that are open are closed. */

@@ -231,6 +231,9 @@ static void on_served_msg(struct proxy *p, enum zw_msg_id id, const union zw_msg
 		px_ask_answered(px->asks, &msg->ask_answer);
 	} else if (id == ZW_ID_cut) {
 		px_conns_cut(px, msg->cut.target, msg->cut.program);
+	} else if (id == ZW_ID_px_close) {
+		px_conns_close(px, msg->px_close.seq);
+		px_publish_close(p->publish, msg->px_close.seq);
 	} else if (id == ZW_ID_committed) {
 		px_conns_committed(px, msg->committed.seq, msg->committed.is_kept != 0,
 				   (struct px_number){(uint32_t)msg->committed.session,

@@ -232,6 +232,17 @@ static struct conn *conn_find(struct px_publish *p, uint64_t seq, enum state sta
 	return NULL;
 }
 
+void px_publish_close(struct px_publish *p, uint64_t seq)
+{
+	struct conn *c;
+
+	TAILQ_FOREACH (c, &p->conns, link)
+		if (c->row.seq == seq && c->state != COMMIT)
+			break;
+	if (c != NULL)
+		conn_end(c, ZW_DID_ALLOW, "closed by the user", true);
+}
+
 void px_publish_committed(struct px_publish *p, uint64_t seq, bool is_kept)
 {
 	struct conn *c = conn_find(p, seq, COMMIT);

@@ -21,6 +21,8 @@ void px_publish_add(struct px_publish *p, const struct zw_msg_px_publish *m, int
 /** The server inside has gone: the listener is closed, connections end by themselves. */
 void px_publish_remove(struct px_publish *p, uint16_t port, bool is_cut);
 
+/** The user ends the connection with this row; nothing when it is not one of these. */
+void px_publish_close(struct px_publish *p, uint64_t seq);
 /** The row of a connection is on record, or could not be put there. */
 void px_publish_committed(struct px_publish *p, uint64_t seq, bool is_kept);
 /** The socket for a connection. */

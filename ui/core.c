@@ -46,6 +46,7 @@ void ui_core_init(struct ui_core *core, struct mdl_session *model, const struct 
 				 .cols = cols,
 				 .layout = config->layout,
 				 .has_mouse = config->has_mouse,
+				 .is_stale = true,
 				 .now_ms = now_ms,
 				 .key_ms = now_ms};
 	if (host != NULL)
@@ -61,8 +62,11 @@ void ui_core_fini(struct ui_core *core)
 	core->has_session = true; /* closing the last view ends no program now */
 	while (core->top != NULL)
 		view_pop(core);
-	for (int i = 0; i < UI_FOCUS_MAX; i++)
+	for (int i = 0; i < UI_FOCUS_MAX; i++) {
 		free(core->list_rows[i].row);
+		aud_filter_free(core->picks[i].filter);
+	}
+	ui_edit_fini(&core->edit);
 	free(core->cells);
 }
 
@@ -148,14 +152,14 @@ static void cmd_panes(struct ui_core *core)
 	core->layout =
 		core->layout == UI_LAYOUT_DASHBOARD ? UI_LAYOUT_COLLAPSED : UI_LAYOUT_DASHBOARD;
 	if (core->layout == UI_LAYOUT_COLLAPSED)
-		core->focus = UI_FOCUS_AGENT;
+		dash_focus(core, UI_FOCUS_AGENT);
 	relayout(core);
 }
 
 static void cmd_focus(struct ui_core *core, enum ui_focus focus)
 {
 	if (core->top == NULL)
-		core->focus = focus;
+		dash_focus(core, focus);
 }
 
 static void cmd_freeze(struct ui_core *core)
@@ -298,41 +302,10 @@ static void view_key(struct ui_core *core, struct ui_key key)
 		view_help_open(core);
 }
 
-/* What is direct cannot be ended: zwatch has no part in it. */
-static void close_sock(struct ui_core *core, const struct mdl_sock *k)
-{
-	if (k->did != ZW_DID_ALLOW) {
-		ui_core_say(core, "Nothing is open there.");
-		return;
-	}
-	core->host.close_sock(core->host.arg, k);
-	ui_core_say(core, "Ended: what %s(%u) had open to %s through zwatch.",
-		    mdl_proc_name(&k->proc), k->proc.pid, k->target);
-}
-
-static void list_key(struct ui_core *core, struct ui_key key)
-{
-	enum ui_cmd cmd = ui_cmd_of_key(UI_SECTION_LIST, key);
-	struct ui_rows *rows = &core->list_rows[core->focus];
-	struct ui_list *list = &core->lists[core->focus];
-
-	dash_update(core); /* rows may have come since the last frame */
-	if (ui_list_move(list, cmd, dash_row_key, rows))
-		return;
-	if (cmd == UI_CMD_BACK)
-		core->focus = UI_FOCUS_AGENT;
-	else if (cmd == UI_CMD_LIST_HELP)
-		view_help_open(core);
-	else if (cmd == UI_CMD_OPEN && list->sel < rows->n && rows->row[list->sel].ask != NULL)
-		view_ask_open(core, rows->row[list->sel].ask->id);
-	else if (cmd == UI_CMD_CLOSE && list->sel < rows->n && rows->row[list->sel].sock != NULL)
-		close_sock(core, rows->row[list->sel].sock);
-}
-
 static void key(struct ui_core *core, struct ui_key k)
 {
 	core->key_ms = core->now_ms;
-	core->is_dirty = true;
+	core->is_dirty = core->is_stale = true;
 	if (k.code == UI_KEY_NONE)
 		return;
 	if (core->is_prefix)
@@ -340,7 +313,7 @@ static void key(struct ui_core *core, struct ui_key k)
 	else if (core->top != NULL)
 		view_key(core, k);
 	else if (core->focus != UI_FOCUS_AGENT)
-		list_key(core, k);
+		dash_key(core, k);
 }
 
 /* The user is there: what the agent wanted, it has. */
@@ -398,6 +371,8 @@ static void paste(struct ui_core *core, const struct ui_token *token)
 			to_agent(core, token->bytes, token->len);
 	} else if (token->kind == UI_TOKEN_PASTE && v != NULL && v->ops->paste != NULL) {
 		v->ops->paste(v, token->bytes, token->len);
+	} else if (token->kind == UI_TOKEN_PASTE && v == NULL) {
+		dash_paste(core, token->bytes, token->len);
 	}
 	if (token->kind == UI_TOKEN_PASTE_END)
 		core->is_paste_for_agent = false;
@@ -454,12 +429,14 @@ static void click(struct ui_core *core, int row, int col)
 
 	if (core->top != NULL)
 		return;
-	if (inside(&r->agent, row, col))
-		core->focus = UI_FOCUS_AGENT;
+	if (r->shape == UI_SHAPE_AGENT && core->focus != UI_FOCUS_AGENT)
+		dash_click(core, core->focus, row - 1);
+	else if (inside(&r->agent, row, col))
+		dash_focus(core, UI_FOCUS_AGENT);
 	else if (inside(&r->conns, row, col))
-		core->focus = UI_FOCUS_CONNS;
+		dash_click(core, UI_FOCUS_CONNS, row - r->conns.top);
 	else if (inside(&r->socks, row, col))
-		core->focus = UI_FOCUS_SOCKS;
+		dash_click(core, UI_FOCUS_SOCKS, row - r->socks.top);
 }
 
 static bool wants_mouse(const struct ui_core *core, const struct ui_token *token)
@@ -724,7 +701,7 @@ static void knock(struct ui_core *core)
 void ui_core_changed(struct ui_core *core, unsigned changed, int64_t now_ms)
 {
 	core->now_ms = now_ms;
-	core->is_dirty = true;
+	core->is_dirty = core->is_stale = true;
 	if ((changed & MDL_CHANGED_ASKS) != 0)
 		knock(core);
 	if ((changed & MDL_CHANGED_STATUS) != 0 &&

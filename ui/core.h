@@ -10,9 +10,11 @@
 
 #include "ui/attend.h"
 #include "ui/draw.h"
+#include "ui/edit.h"
 #include "ui/input.h"
 #include "ui/layout.h"
 #include "ui/list.h"
+#include "ui/rows.h"
 #include "ui/ui.h"
 #include "ui/view.h"
 
@@ -39,16 +41,11 @@ struct ui_modes {
 	int mouse, kitty, modify_other_keys;
 };
 
-/** One line of the connection or socket list: a question that waits, or a row of the model. */
-struct ui_row {
-	const struct mdl_ask *ask;
-	const struct mdl_conn *conn;
-	const struct mdl_sock *sock;
-};
-
-struct ui_rows {
-	struct ui_row *row; /* owned */
-	size_t n, cap;
+/** How a list of the dashboard is looked at. */
+struct ui_pick {
+	struct aud_filter *filter; /* owned; NULL = all */
+	char text[UI_EDIT_MAX + 1];
+	enum ui_sort sort;
 };
 
 struct ui_core {
@@ -66,6 +63,13 @@ struct ui_core {
 	struct view *top;		    /* stack; NULL: the dashboard has the keys */
 	struct ui_list lists[UI_FOCUS_MAX]; /* CONNS and SOCKS */
 	struct ui_rows list_rows[UI_FOCUS_MAX];
+	struct ui_pick picks[UI_FOCUS_MAX];
+	bool is_stale;	    /* the rows have to be read anew */
+	uint64_t n_dropped; /* of the model, and how many rows it had, when they were read */
+	size_t n_conns, n_socks, n_asks;
+	struct ui_edit edit; /* the filter that is typed */
+	bool is_filtering;
+	char said[160]; /* of it */
 
 	struct ui_input input;
 	bool is_prefix;		 /* the next key is zwatch's */
@@ -132,12 +136,30 @@ void ui_core_say(struct ui_core *core, const char *fmt, ...) __attribute__((form
 /** The text cursor of a view: row and column of its context. */
 void ui_core_cursor(struct ui_core *core, const struct draw_ctx *c, int row, int col);
 
+/** The traffic of the last @n seconds, a column each, the newest at the right. */
+void ui_spark(const struct draw_ctx *c, int row, int col, int n, const struct mdl_rate *rate,
+	      int64_t now_s);
+
 /** dash.c: everything below the views, and the status line. */
 void dash_draw(struct ui_core *core, const struct draw_ctx *c);
 void dash_draw_status(struct ui_core *core, const struct draw_ctx *c);
 /** Rebuilds the rows of both lists from the model. */
 void dash_update(struct ui_core *core);
-uint64_t dash_row_key(size_t row, void *rows);
+/** The selected row of the list that has the keys; all NULL when there is none. */
+struct ui_row dash_selected(struct ui_core *core);
+
+/** dash_keys.c: a key, a paste, a press of the mouse while a list has the keys. */
+void dash_key(struct ui_core *core, struct ui_key key);
+void dash_paste(struct ui_core *core, const void *bytes, size_t len);
+/** A click inside a list's part; the first only gives it the keys. */
+void dash_click(struct ui_core *core, enum ui_focus which, int row);
+/** Gives another part the keys; typing a filter ends. */
+void dash_focus(struct ui_core *core, enum ui_focus focus);
+/** A command of the ROWS section on the row with this key. False: it is none. */
+bool dash_row_cmd(struct ui_core *core, enum ui_cmd cmd, uint64_t key);
+
+/** What state a connection or socket is in: "live", "DENY". */
+void dash_row_state(const struct ui_row *r, const char **ret_word, enum ui_style *ret_style);
 
 /** Style and word of what was done (ZW_DID_*): "DENY", bold red. */
 enum ui_style ui_did_style(unsigned did);

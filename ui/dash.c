@@ -8,6 +8,7 @@
 #include "ui/fmt.h"
 
 #define PREFIX_HINT_MS 500
+#define SPARK_COLS_MIN 8
 
 /* -- words ------------------------------------------------------------------------------------- */
 
@@ -42,76 +43,7 @@ enum ui_style ui_risk_style(enum pol_risk risk)
 	return risk == POL_RISK_HIGH ? UI_STYLE_HIGH : UI_STYLE_TEXT;
 }
 
-static void why_text(char *out, size_t size, unsigned by, uint32_t rule, const char *reason)
-{
-	if (by == ZW_BY_RULE && rule != 0)
-		snprintf(out, size, "rule %u", rule);
-	else if (by == ZW_BY_USER)
-		zw_strlcpy(out, "you", size);
-	else if (by == ZW_BY_NATIVE && *reason != '\0')
-		zw_strlcpy(out, reason, size);
-	else
-		zw_strlcpy(out, zw_by_word(by), size);
-}
-
 /* -- rows -------------------------------------------------------------------------------------- */
-
-static void rows_add(struct ui_rows *rows, struct ui_row row)
-{
-	if (rows->n == rows->cap) {
-		rows->cap = rows->cap > 0 ? rows->cap * 2 : 64;
-		rows->row = zw_xrealloc(rows->row, rows->cap, sizeof(*rows->row));
-	}
-	rows->row[rows->n++] = row;
-}
-
-static void rows_add_asks(struct ui_rows *rows, const struct mdl_session *s, enum pol_kind kind)
-{
-	const struct mdl_ask *a;
-
-	rows->n = 0;
-	TAILQ_FOREACH (a, &s->asks, link)
-		if (a->kind == kind && (a->state == MDL_ASK_HELD || a->state == MDL_ASK_OPEN))
-			rows_add(rows, (struct ui_row){.ask = a});
-}
-
-static bool is_live(const struct mdl_conn *c)
-{
-	return c->did == ZW_DID_ALLOW && c->closed_us == 0;
-}
-
-/* What waits, then what is live, then the rest; newest first. */
-static void conn_rows(struct ui_rows *rows, const struct mdl_session *s)
-{
-	const struct mdl_conn *c;
-
-	rows_add_asks(rows, s, POL_KIND_SITE);
-	TAILQ_FOREACH (c, &s->conns, link)
-		if (is_live(c))
-			rows_add(rows, (struct ui_row){.conn = c});
-	TAILQ_FOREACH (c, &s->conns, link)
-		if (!is_live(c) && c->did != ZW_DID_ASK)
-			rows_add(rows, (struct ui_row){.conn = c});
-}
-
-static void sock_rows(struct ui_rows *rows, const struct mdl_session *s)
-{
-	const struct mdl_sock *k;
-
-	rows_add_asks(rows, s, POL_KIND_SOCKET);
-	TAILQ_FOREACH (k, &s->socks, link)
-		if (k->did != ZW_DID_ASK)
-			rows_add(rows, (struct ui_row){.sock = k});
-}
-
-uint64_t dash_row_key(size_t row, void *arg)
-{
-	const struct ui_row *r = &((const struct ui_rows *)arg)->row[row];
-
-	if (r->ask != NULL)
-		return r->ask->id * 4 + 1;
-	return r->conn != NULL ? r->conn->id * 4 + 2 : r->sock->id * 4 + 3;
-}
 
 static size_t list_height(const struct ui_core *core, enum ui_focus which)
 {
@@ -123,14 +55,53 @@ static size_t list_height(const struct ui_core *core, enum ui_focus which)
 	return rows > 0 ? (size_t)rows : 0;
 }
 
+/* Rows point into the model: read anew when something was said to have changed, and in any case
+ * when a row came or had to make room. */
+static bool is_stale(const struct ui_core *core)
+{
+	const struct mdl_session *m = core->model;
+
+	return core->is_stale || core->n_dropped != m->n_dropped || core->n_conns != m->n_conns ||
+	       core->n_socks != m->n_socks || core->n_asks != m->n_asks;
+}
+
+static void read_rows(struct ui_core *core)
+{
+	static const enum pol_kind kinds[] = {
+		[UI_FOCUS_CONNS] = POL_KIND_SITE, [UI_FOCUS_SOCKS] = POL_KIND_SOCKET};
+
+	for (int i = UI_FOCUS_CONNS; i <= UI_FOCUS_SOCKS; i++)
+		ui_rows_fill(&core->list_rows[i], core->model, kinds[i], core->picks[i].filter,
+			     core->picks[i].sort);
+	core->is_stale = false;
+	core->n_dropped = core->model->n_dropped;
+	core->n_conns = core->model->n_conns;
+	core->n_socks = core->model->n_socks;
+	core->n_asks = core->model->n_asks;
+}
+
 void dash_update(struct ui_core *core)
 {
-	conn_rows(&core->list_rows[UI_FOCUS_CONNS], core->model);
-	sock_rows(&core->list_rows[UI_FOCUS_SOCKS], core->model);
-	for (int i = UI_FOCUS_CONNS; i <= UI_FOCUS_SOCKS; i++)
+	if (is_stale(core))
+		read_rows(core);
+	for (int i = UI_FOCUS_CONNS; i <= UI_FOCUS_SOCKS; i++) {
+		/* A key has to act on the row that was seen when it was pressed: with the keys, the
+		 * selection stays on its row and does not go along with the newest. */
+		if (core->focus == (enum ui_focus)i)
+			core->lists[i].is_at_top = false;
 		ui_list_update(&core->lists[i], core->list_rows[i].n,
-			       list_height(core, (enum ui_focus)i), dash_row_key,
+			       list_height(core, (enum ui_focus)i), ui_row_key,
 			       &core->list_rows[i]);
+	}
+}
+
+struct ui_row dash_selected(struct ui_core *core)
+{
+	const struct ui_rows *rows = &core->list_rows[core->focus];
+	const struct ui_list *list = &core->lists[core->focus];
+
+	return core->focus != UI_FOCUS_AGENT && list->sel < rows->n ? rows->row[list->sel]
+								    : (struct ui_row){0};
 }
 
 /* -- lists ------------------------------------------------------------------------------------- */
@@ -211,22 +182,22 @@ static void draw_ask_row(const struct draw_ctx *c, int row, const struct columns
 		draw_right(c, row, col->down, 6, UI_STYLE_ASK, held);
 }
 
-static void conn_state(const struct mdl_conn *m, const char **ret_word, enum ui_style *ret_style)
+void dash_row_state(const struct ui_row *r, const char **ret_word, enum ui_style *ret_style)
 {
-	*ret_style = ui_did_style(m->did);
-	*ret_word = ui_did_shown(m->did);
-	if (m->did == ZW_DID_ALLOW) {
-		*ret_word = is_live(m) ? "live" : "done";
-		*ret_style = is_live(m) ? UI_STYLE_ALLOW : UI_STYLE_TEXT;
+	const struct mdl_conn *m = r->conn;
+	unsigned did = r->ask != NULL ? ZW_DID_ASK : m != NULL ? m->did : r->sock->did;
+
+	*ret_style = ui_did_style(did);
+	*ret_word = ui_did_shown(did);
+	if (m != NULL && did == ZW_DID_ALLOW) {
+		*ret_word = ui_conn_is_live(m) ? "live" : "done";
+		*ret_style = ui_conn_is_live(m) ? UI_STYLE_ALLOW : UI_STYLE_TEXT;
 	}
 }
 
 static void host_text(char *out, size_t size, const struct mdl_conn *m)
 {
-	const char *host = *m->host != '\0' ? m->host : m->address;
-	bool is_bare6 = strchr(host, ':') != NULL;
-
-	snprintf(out, size, "%s%s%s:%u", is_bare6 ? "[" : "", host, is_bare6 ? "]" : "", m->port);
+	ui_site_text(out, size, m);
 	if (m->n_times > 1) {
 		size_t used = strlen(out);
 
@@ -241,7 +212,7 @@ static void draw_conn_row(const struct draw_ctx *c, int row, const struct column
 	enum ui_style style;
 	const char *word;
 
-	conn_state(m, &word, &style);
+	dash_row_state(&(struct ui_row){.conn = m}, &word, &style);
 	draw_state(c, row, style, word, m->is_new);
 	host_text(host, sizeof(host), m);
 	draw_fit(c, row, col->name, col->name_w, UI_STYLE_TEXT, host);
@@ -285,7 +256,7 @@ static void draw_sock_row(const struct draw_ctx *c, int row, const struct column
 	draw_fit(c, row, col->name, col->name_w,
 		 m->risk >= POL_RISK_HIGH ? UI_STYLE_STRONG : UI_STYLE_TEXT, name);
 	draw_proc(c, row, col, &m->proc);
-	why_text(why, sizeof(why), m->by, m->rule, m->reason);
+	ui_why_text(why, sizeof(why), m->by, m->rule, m->reason);
 	if (col->why > 0)
 		draw_fit(c, row, col->why, col->why_w, UI_STYLE_TEXT, why);
 }
@@ -330,7 +301,9 @@ static void draw_list(struct ui_core *core, const struct draw_ctx *c, enum ui_fo
 		draw_heads(c, &col, which);
 	if (rows->n == 0)
 		draw_fit(c, top, 1, c->cols - 2, UI_STYLE_QUIET,
-			 which == UI_FOCUS_CONNS ? "no connection so far" : "no socket so far");
+			 core->picks[which].filter != NULL ? "nothing matches; Esc shows all"
+			 : which == UI_FOCUS_CONNS	   ? "no connection so far"
+							   : "no socket so far");
 	for (size_t i = list->top; i < rows->n && top + (int)(i - list->top) < c->rows; i++) {
 		int row = top + (int)(i - list->top);
 
@@ -340,30 +313,97 @@ static void draw_list(struct ui_core *core, const struct draw_ctx *c, enum ui_fo
 	}
 }
 
+/* -- traffic ----------------------------------------------------------------------------------- */
+
+void ui_spark(const struct draw_ctx *c, int row, int col, int n, const struct mdl_rate *rate,
+	      int64_t now_s)
+{
+	static const char *const utf8[] = {"\xe2\x96\x81", "\xe2\x96\x82", "\xe2\x96\x83",
+					   "\xe2\x96\x84", "\xe2\x96\x85", "\xe2\x96\x86",
+					   "\xe2\x96\x87", "\xe2\x96\x88"};
+	static const char *const ascii[] = {".", ".", ":", ":", ":", "|", "|", "|"};
+	uint64_t max = 1, sum[MDL_RATE_N];
+	uint32_t up, down;
+
+	n = n < MDL_RATE_N ? n : MDL_RATE_N;
+	for (int i = 0; i < n; i++) {
+		mdl_rate_at(rate, now_s, n - 1 - i, &up, &down);
+		sum[i] = (uint64_t)up + down;
+		max = sum[i] > max ? sum[i] : max;
+	}
+	for (int i = 0; i < n; i++) {
+		uint64_t step = 1;
+
+		/* By the square root: one large second must not make all others vanish. */
+		while (step < 7 && sum[i] * 49 > max * step * step)
+			step++;
+		draw_text(c, row, col + i, UI_STYLE_AUTO,
+			  sum[i] == 0 ? (c->is_ascii ? "." : utf8[0])
+				      : (c->is_ascii ? ascii : utf8)[step]);
+	}
+}
+
 /* -- titles ------------------------------------------------------------------------------------ */
 
-static int draw_title(const struct draw_ctx *c, int row, int col, bool has_keys, const char *text)
+/* At most @width columns. Returns the column behind it. */
+static int draw_title(const struct draw_ctx *c, int row, int col, int width, bool has_keys,
+		      const char *text)
 {
 	draw_text(c, row, col, UI_STYLE_LINE, " ");
-	int end = draw_text(c, row, col + 1, has_keys ? UI_STYLE_FOCUS : UI_STYLE_TITLE, text);
+	int used = draw_fit(c, row, col + 1, width - 2, has_keys ? UI_STYLE_FOCUS : UI_STYLE_TITLE,
+			    text);
 
-	return draw_text(c, row, end, UI_STYLE_LINE, " ");
+	return draw_text(c, row, col + 1 + used, UI_STYLE_LINE, " ");
+}
+
+/* The last seconds of traffic, at the right end of a title, where there is room. */
+static void draw_traffic(struct ui_core *core, const struct draw_ctx *c, int row, int from, int to)
+{
+	int64_t now_s = core->now_ms / 1000;
+	int width = to - from - 2 < MDL_RATE_N ? to - from - 2 : MDL_RATE_N;
+
+	if (width < SPARK_COLS_MIN || core->model->rate.newest_s <= now_s - MDL_RATE_N)
+		return;
+	draw_text(c, row, to - width - 1, UI_STYLE_LINE, " ");
+	ui_spark(c, row, to - width, width, &core->model->rate, now_s);
+	draw_text(c, row, to, UI_STYLE_LINE, " ");
+}
+
+/* What is not to be seen in the list, and why: a filter, an order, rows above. */
+static void pick_text(struct ui_core *core, enum ui_focus which, char *out, size_t size)
+{
+	const struct ui_pick *pick = &core->picks[which];
+	const struct ui_rows *rows = &core->list_rows[which];
+	size_t used = 0;
+
+	*out = '\0';
+	if (core->focus == which && core->lists[which].top > 0)
+		used += (size_t)snprintf(out, size, "  +%zu above", core->lists[which].top);
+	if (pick->sort != UI_SORT_NEWEST)
+		used += (size_t)snprintf(out + used, size - used, "  by %s",
+					 ui_sort_word(pick->sort));
+	if (pick->filter != NULL)
+		snprintf(out + used, size - used, "  %zu of %zu: %.*s", rows->n, rows->n_all,
+			 (int)(size - used) - 48, pick->text);
 }
 
 static void conns_title(struct ui_core *core, char *out, size_t size, int width)
 {
 	const struct mdl_session *s = core->model;
+	char pick[128];
 
-	if (width >= 43)
-		snprintf(out, size, "2 Connections  %ju live  %zu seen", (uintmax_t)s->n_live,
-			 s->n_conns);
+	pick_text(core, UI_FOCUS_CONNS, pick, sizeof(pick));
+	if (width >= 43 && core->picks[UI_FOCUS_CONNS].filter == NULL)
+		snprintf(out, size, "2 Connections  %ju live  %zu seen%s", (uintmax_t)s->n_live,
+			 s->n_conns, pick);
 	else
-		snprintf(out, size, "2 Network  %ju live", (uintmax_t)s->n_live);
+		snprintf(out, size, "2 Network  %ju live%s", (uintmax_t)s->n_live, pick);
 }
 
 static void socks_title(struct ui_core *core, char *out, size_t size, int width)
 {
 	const struct ui_rows *rows = &core->list_rows[UI_FOCUS_SOCKS];
+	char pick[128];
 	size_t n_ask = 0;
 
 	while (n_ask < rows->n && rows->row[n_ask].ask != NULL)
@@ -373,14 +413,16 @@ static void socks_title(struct ui_core *core, char *out, size_t size, int width)
 		used += snprintf(out + used, size - (size_t)used, "  %ju auto",
 				 (uintmax_t)core->model->n_auto);
 	if (n_ask > 0)
-		snprintf(out + used, size - (size_t)used, "  %zu ask", n_ask);
+		used += snprintf(out + used, size - (size_t)used, "  %zu ask", n_ask);
+	pick_text(core, UI_FOCUS_SOCKS, pick, sizeof(pick));
+	snprintf(out + used, size - (size_t)used, "%s", pick);
 }
 
 static void draw_stack(struct ui_core *core, const struct draw_ctx *c)
 {
 	const struct ui_rects *r = &core->rects;
 	int top = r->lists.top, split = r->conns.cols, bottom = top + r->lists.rows - 1;
-	char title[96];
+	char title[256];
 
 	draw_hline(c, top, 0, c->cols, DRAW_THIN, UI_STYLE_LINE);
 	draw_part(c, top, split, DRAW_TEE_DOWN, UI_STYLE_LINE);
@@ -388,16 +430,17 @@ static void draw_stack(struct ui_core *core, const struct draw_ctx *c)
 	draw_hline(c, bottom, 0, c->cols, DRAW_THIN, UI_STYLE_LINE);
 	draw_part(c, bottom, split, DRAW_TEE_UP, UI_STYLE_LINE);
 	conns_title(core, title, sizeof(title), r->conns.cols);
-	draw_title(c, top, 1, core->focus == UI_FOCUS_CONNS, title);
+	int end = draw_title(c, top, 1, split - 2, core->focus == UI_FOCUS_CONNS, title);
+	draw_traffic(core, c, top, end, split - 2);
 	socks_title(core, title, sizeof(title), r->socks.cols);
-	draw_title(c, top, split + 2, core->focus == UI_FOCUS_SOCKS, title);
+	draw_title(c, top, split + 2, c->cols - split - 3, core->focus == UI_FOCUS_SOCKS, title);
 }
 
 static void draw_side(struct ui_core *core, const struct draw_ctx *c)
 {
 	const struct ui_rects *r = &core->rects;
 	int left = r->lists.left - 1, socks = r->socks.top - 1;
-	char title[96];
+	char title[256];
 
 	draw_vline(c, r->lists.top, left, r->lists.rows, DRAW_THIN, UI_STYLE_LINE);
 	draw_hline(c, r->lists.top, left, r->lists.cols + 1, DRAW_THIN, UI_STYLE_LINE);
@@ -405,9 +448,11 @@ static void draw_side(struct ui_core *core, const struct draw_ctx *c)
 	draw_hline(c, socks, left, r->lists.cols + 1, DRAW_THIN, UI_STYLE_LINE);
 	draw_part(c, socks, left, DRAW_TEE_RIGHT, UI_STYLE_LINE);
 	conns_title(core, title, sizeof(title), r->conns.cols);
-	draw_title(c, r->lists.top, left + 1, core->focus == UI_FOCUS_CONNS, title);
+	int end = draw_title(c, r->lists.top, left + 1, r->lists.cols - 1,
+			     core->focus == UI_FOCUS_CONNS, title);
+	draw_traffic(core, c, r->lists.top, end, c->cols - 2);
 	socks_title(core, title, sizeof(title), r->socks.cols);
-	draw_title(c, socks, left + 1, core->focus == UI_FOCUS_SOCKS, title);
+	draw_title(c, socks, left + 1, r->lists.cols - 1, core->focus == UI_FOCUS_SOCKS, title);
 }
 
 static void draw_top_title(struct ui_core *core, const struct draw_ctx *c)
@@ -452,7 +497,7 @@ static void conn_event(char *out, size_t size, const struct mdl_conn *m)
 {
 	char clock[UI_FMT_MAX], why[64], host[320];
 
-	why_text(why, sizeof(why), m->by, m->rule, m->reason);
+	ui_why_text(why, sizeof(why), m->by, m->rule, m->reason);
 	host_text(host, sizeof(host), m);
 	snprintf(out, size, "%s %s %.40s(%u) %.160s - %s", ui_fmt_clock(clock, m->opened_us),
 		 ui_did_shown(m->did), mdl_proc_name(&m->proc), m->proc.pid, host, why);
@@ -462,7 +507,7 @@ static void sock_event(char *out, size_t size, const struct mdl_sock *m)
 {
 	char clock[UI_FMT_MAX], why[64];
 
-	why_text(why, sizeof(why), m->by, m->rule, m->reason);
+	ui_why_text(why, sizeof(why), m->by, m->rule, m->reason);
 	snprintf(out, size, "%s %s %.40s(%u) %.200s - %s", ui_fmt_clock(clock, m->t_us),
 		 ui_did_shown(m->did), mdl_proc_name(&m->proc), m->proc.pid, m->target, why);
 }
@@ -522,6 +567,30 @@ static bool selected_detail(struct ui_core *core, char *out, size_t size)
 	snprintf(out + used, size - used, "   %s%s%s", reason, *reason != '\0' ? "   " : "",
 		 p->command);
 	return true;
+}
+
+/* "/ did:deny_" and what is to be said of it. */
+static void draw_filter(struct ui_core *core, const struct draw_ctx *c, int row)
+{
+	const struct ui_rows *rows = &core->list_rows[core->focus];
+	char said[200];
+
+	snprintf(said, sizeof(said), "ok %zu of %zu", rows->n, rows->n_all);
+	if (core->said[0] != '\0')
+		zw_strlcpy(said, core->said, sizeof(said));
+	else if (core->edit.len == 0)
+		zw_strlcpy(said,
+			   c->cols >= 80 ? "did:deny  host:*.example  -proc:npm  down>1m"
+					 : "did:deny",
+			   sizeof(said));
+	int right = draw_width(said) < c->cols / 2 ? draw_width(said) : c->cols / 2;
+	int room = c->cols - right - 6 > 1 ? c->cols - right - 6 : 1;
+	draw_clear_row(c, row, UI_STYLE_TEXT);
+	draw_text(c, row, 1, UI_STYLE_ASK, "/");
+	int used = draw_fit_end(c, row, 3, room, UI_STYLE_STRONG, core->edit.text);
+	draw_right(c, row, c->cols - 1 - right, right,
+		   core->said[0] != '\0' ? UI_STYLE_WARN : UI_STYLE_QUIET, said);
+	ui_core_cursor(core, c, row, 3 + used);
 }
 
 static void draw_event(struct ui_core *core, const struct draw_ctx *c, int row)
@@ -642,7 +711,7 @@ static void draw_full_list(struct ui_core *core, const struct draw_ctx *c)
 {
 	struct ui_rect r = core->rects.above;
 	struct draw_ctx list = draw_sub(c, 1, 0, r.rows - 1, r.cols);
-	char title[96];
+	char title[256];
 
 	draw_clear(c);
 	draw_hline(c, 0, 0, c->cols, DRAW_THIN, UI_STYLE_LINE);
@@ -650,8 +719,12 @@ static void draw_full_list(struct ui_core *core, const struct draw_ctx *c)
 		conns_title(core, title, sizeof(title), r.cols);
 	else
 		socks_title(core, title, sizeof(title), r.cols);
-	draw_title(c, 0, 1, true, title);
+	int end = draw_title(c, 0, 1, c->cols - 2, true, title);
+	draw_traffic(core, c, 0, end, c->cols - 2);
 	draw_list(core, &list, core->focus, true);
+	/* Its place is the last row of the list: heads and newest rows stay in view. */
+	if (core->is_filtering)
+		draw_filter(core, c, c->rows - 1);
 }
 
 void dash_draw(struct ui_core *core, const struct draw_ctx *c)
@@ -675,7 +748,10 @@ void dash_draw(struct ui_core *core, const struct draw_ctx *c)
 		draw_side(core, c);
 	draw_part_list(core, c, &r->conns, UI_FOCUS_CONNS);
 	draw_part_list(core, c, &r->socks, UI_FOCUS_SOCKS);
-	draw_event(core, c, r->event.top);
+	if (core->is_filtering)
+		draw_filter(core, c, r->event.top);
+	else
+		draw_event(core, c, r->event.top);
 	if (ask != NULL && core->focus == UI_FOCUS_AGENT && core->top == NULL)
 		draw_band(core, c, ask);
 }
@@ -835,8 +911,16 @@ static void add_hints(struct ui_core *core, struct segments *s)
 
 	if (core->top != NULL && core->top->ops->hints != NULL)
 		add(s, 2, UI_STYLE_KEY, "%s", core->top->ops->hints(core->top));
-	else if (core->top != NULL || core->focus != UI_FOCUS_AGENT)
+	else if (core->is_filtering)
+		add(s, 2, UI_STYLE_KEY, "Enter keep   Esc show all");
+	else if (core->top != NULL)
 		add(s, 2, UI_STYLE_KEY, is_wide ? "j k move   ? help   Esc back" : "Esc back");
+	else if (core->focus != UI_FOCUS_AGENT)
+		add(s, 2, UI_STYLE_KEY,
+		    core->cols >= 100
+			    ? "Enter open  / filter  s sort  c copy  b close  n deny  ? Esc"
+		    : is_wide ? "Enter open  / filter  c copy  n deny  ? help"
+			      : "/ filter  ? help  Esc");
 	else if (mdl_ask_first(core->model) != NULL)
 		add(s, 1, UI_STYLE_KEY,
 		    core->cols >= 100  ? "Ctrl-] a answer  Ctrl-] ? menu"

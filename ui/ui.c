@@ -92,6 +92,7 @@ static void draw(struct ui *ui)
 		draw_grid_init(&ui->grid, core->rows, core->cols);
 	}
 	ui->drawn_ms = zw_mono_ms();
+	core->config.wall0_us = zw_now_us() - ui->drawn_ms * 1000;
 	struct draw_ctx c = draw_all(&ui->grid, core->config.is_ascii, core->config.has_colour);
 	ui_core_draw(core, &c, ui->drawn_ms);
 	set_title(ui);

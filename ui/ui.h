@@ -37,6 +37,14 @@ struct ui_place {
 	int col;
 };
 
+/** What the user refuses from a list, without having been asked. Strings borrowed. */
+struct ui_deny {
+	enum pol_kind kind;
+	const char *target;  /* host:port, or path or @name of a socket as records have it */
+	const char *program; /* "" = whatever the agent runs */
+	bool is_always;	     /* beyond the session, in this project */
+};
+
 #define UI_LINE_LIVE UINT64_MAX /* the screen as it is; in a search: from the far end */
 
 enum ui_look_kind {
@@ -84,6 +92,12 @@ struct ui_host {
 	const char *(*undo)(void *arg);
 	/** Ends what the process of this row has open to its socket. */
 	void (*close_sock)(void *arg, const struct mdl_sock *sock);
+	/** Ends this connection. False: there is no way to. */
+	bool (*close_conn)(void *arg, const struct mdl_conn *conn);
+	/** Refuses from now on. Returns a sentence to show, valid until the next call. */
+	const char *(*deny)(void *arg, const struct ui_deny *deny);
+	/** What a rule says and where it stands; NULL = not known. Valid until the next call. */
+	const char *(*rule_text)(void *arg, uint32_t rule);
 	void (*freeze)(void *arg, bool is_frozen);
 	/** NULL: done; else a sentence why not, valid until the next call. */
 	const char *(*mode)(void *arg, enum pol_mode mode);
@@ -111,6 +125,7 @@ struct ui_config {
 	int64_t flood_ms;	    /* ... within this time are one card; flood_n 0 = never */
 	const char *history_path;   /* of the store, for the history view; borrowed */
 	const char *agent_name;	    /* shown in texts: "claude"; borrowed */
+	int64_t wall0_us;	    /* wall clock when the monotonic one was 0 */
 	const char *const *warning; /* lines for the first frame, NULL-terminated; may be NULL */
 };
 

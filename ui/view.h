@@ -56,6 +56,12 @@ void view_wait_open(struct ui_core *core);
 bool view_flood_is(const struct ui_core *core);
 void view_flood_open(struct ui_core *core);
 void view_help_open(struct ui_core *core);
+/** All about one row of the lists, by its key (ui_row_key()). */
+void view_row_open(struct ui_core *core, uint64_t row);
+/** Which part of a row is to be copied. */
+void view_copy_open(struct ui_core *core, uint64_t row);
+/** Whether a row's target is denied from now on, and for how long. */
+void view_deny_open(struct ui_core *core, uint64_t row);
 /** Choice of the mode. */
 void view_mode_open(struct ui_core *core);
 /** Sessions of the store at @path; with @session > 0 straight into that one. */

@@ -97,6 +97,30 @@ static void host_close_sock(void *arg, const struct mdl_sock *sock)
 	sup_close(d->sup, sock);
 }
 
+static bool host_close_conn(void *arg, const struct mdl_conn *conn)
+{
+	struct dash *d = arg;
+
+	return sup_close_conn(d->sup, conn);
+}
+
+static const char *host_deny(void *arg, const struct ui_deny *deny)
+{
+	struct dash *d = arg;
+
+	return sup_deny(d->sup, &(struct sup_deny){.kind = deny->kind,
+						   .target = deny->target,
+						   .program = deny->program,
+						   .is_always = deny->is_always});
+}
+
+static const char *host_rule_text(void *arg, uint32_t rule)
+{
+	struct dash *d = arg;
+
+	return sup_rule_text(d->sup, rule);
+}
+
 static void host_freeze(void *arg, bool is_frozen)
 {
 	struct dash *d = arg;
@@ -191,6 +215,9 @@ void dash_host(struct dash *d, struct ui_host *ret)
 				.try_rule = host_try_rule,
 				.undo = host_undo,
 				.close_sock = host_close_sock,
+				.close_conn = host_close_conn,
+				.deny = host_deny,
+				.rule_text = host_rule_text,
 				.freeze = host_freeze,
 				.mode = host_mode,
 				.stop_agent = host_stop_agent,

@@ -92,6 +92,7 @@ void mdl_session_fini(struct mdl_session *s)
 		TAILQ_REMOVE(&s->asks, a, link);
 		ask_free(a);
 	}
+	free(s->tasks);
 	free(s->agent);
 	free(s->project);
 	free(s->title);
@@ -198,6 +199,7 @@ static void conns_trim(struct mdl_session *s)
 		if (c->closed_us != 0 || newer == NULL) {
 			TAILQ_REMOVE(&s->conns, c, link);
 			s->n_conns--;
+			s->n_dropped++;
 			conn_free(c);
 		}
 		c = newer;
@@ -248,9 +250,11 @@ struct mdl_sock *mdl_sock_get(struct mdl_session *s, struct zw_span target, uint
 		k = TAILQ_LAST(&s->socks, mdl_sock_list);
 		TAILQ_REMOVE(&s->socks, k, link);
 		s->n_socks--;
+		s->n_dropped++;
 		sock_free(k);
 	}
 	k = zw_xnew(struct mdl_sock);
+	k->line = ++s->last_line;
 	k->did = did;
 	k->op = op;
 	k->target = zw_steal(&shown);
@@ -264,6 +268,36 @@ struct mdl_sock *mdl_sock_get(struct mdl_session *s, struct zw_span target, uint
 	s->n_socks++;
 	*ret_is_new = true;
 	return k;
+}
+
+static void rate_count(uint32_t *cell, uint64_t n)
+{
+	*cell = n < UINT32_MAX - *cell ? *cell + (uint32_t)n : UINT32_MAX;
+}
+
+void mdl_rate_add(struct mdl_rate *r, int64_t now_s, uint64_t up_b, uint64_t down_b)
+{
+	if (now_s - r->newest_s >= MDL_RATE_N)
+		memset(r, 0, sizeof(*r));
+	else
+		for (int64_t t = r->newest_s + 1; t <= now_s; t++)
+			r->up[t % MDL_RATE_N] = r->down[t % MDL_RATE_N] = 0;
+	if (now_s > r->newest_s)
+		r->newest_s = now_s;
+	rate_count(&r->up[now_s % MDL_RATE_N], up_b);
+	rate_count(&r->down[now_s % MDL_RATE_N], down_b);
+}
+
+void mdl_rate_at(const struct mdl_rate *r, int64_t now_s, int ago_s, uint32_t *ret_up,
+		 uint32_t *ret_down)
+{
+	int64_t t = now_s - ago_s;
+
+	*ret_up = *ret_down = 0;
+	if (ago_s >= MDL_RATE_N || t < 0 || t > r->newest_s || t <= r->newest_s - MDL_RATE_N)
+		return;
+	*ret_up = r->up[t % MDL_RATE_N];
+	*ret_down = r->down[t % MDL_RATE_N];
 }
 
 static bool ask_waits(const struct mdl_ask *a)
@@ -281,6 +315,7 @@ static void asks_trim(struct mdl_session *s)
 		if (!ask_waits(a) && a->state != MDL_ASK_LOOK) {
 			TAILQ_REMOVE(&s->asks, a, link);
 			s->n_asks--;
+			s->n_dropped++;
 			ask_free(a);
 		}
 		a = next;

@@ -25,6 +25,16 @@ enum mdl_changed {
 	MDL_CHANGED_SOCKS = 1 << 1,
 	MDL_CHANGED_ASKS = 1 << 2,
 	MDL_CHANGED_STATUS = 1 << 3, /* mode, counts, warnings, title */
+	MDL_CHANGED_TASKS = 1 << 4,
+};
+
+#define MDL_RATE_N 60
+
+/** Bytes of each second of the last minute. */
+struct mdl_rate {
+	int64_t newest_s; /* of the last bytes; monotonic clock */
+	uint32_t up[MDL_RATE_N],
+		down[MDL_RATE_N]; /* by second, modulo; 4 GB and more count as that */
 };
 
 /** A program of the agent's tree. Strings owned, printable. */
@@ -48,13 +58,15 @@ struct mdl_conn {
 	int64_t opened_us, closed_us; /* wall clock; closed 0 = live */
 	uint32_t n_times;
 	bool is_new; /* first time in this session's project, as far as known */
+	struct mdl_rate rate;
 	struct mdl_proc proc;
 };
 
 /** One Unix socket by target and program, with what was decided last. */
 struct mdl_sock {
 	TAILQ_ENTRY(mdl_sock) link; /* newest first */
-	uint64_t id;
+	uint64_t id;		    /* of its newest event */
+	uint64_t line;		    /* of this line; stays */
 	unsigned did, op, by;
 	enum pol_risk risk;
 	char *target, *asked, *class_name, *reason;
@@ -109,6 +121,18 @@ struct mdl_ask {
 	int64_t clock_ms; /* monotonic; when left_ms was true (state HELD) */
 };
 
+/** A process of the sandbox, as it was at the last look. Text is printable. */
+struct mdl_task {
+	uint32_t pid, parent;  /* of the host; parent 0: the sandbox's pid 1 */
+	int depth;	       /* in the tree */
+	char state;	       /* as the kernel's: R S D T Z */
+	uint32_t cpu_permille; /* of one processor, since the look before */
+	int64_t cpu_ms;	       /* in all */
+	uint64_t memory_b;     /* resident */
+	uint64_t started;      /* kernel's ticks: with the pid, who it is */
+	char name[64], command[256];
+};
+
 struct mdl_session {
 	uint64_t number; /* of the store; 0 = not yet known or not kept */
 	char *agent;	 /* "claude" */
@@ -127,7 +151,13 @@ struct mdl_session {
 	TAILQ_HEAD(mdl_sock_list, mdl_sock) socks;
 	TAILQ_HEAD(mdl_ask_list, mdl_ask) asks;
 	size_t n_conns, n_socks, n_asks;
-	char *home; /* for ~; "" = none */
+	uint64_t last_line;
+	uint64_t n_dropped; /* rows that made room: pointers to them are no good any more */
+	struct mdl_rate rate;
+	struct mdl_task *tasks; /* owned; children behind their parents */
+	size_t n_tasks;
+	bool is_tasks_cut; /* there are more */
+	char *home;	   /* for ~; "" = none */
 };
 
 void mdl_session_init(struct mdl_session *s, const char *home);
@@ -149,6 +179,12 @@ struct mdl_conn *mdl_conn_get(struct mdl_session *s, uint64_t id, bool *ret_is_n
 /** Same target, program and decision: one row, else a new one. Never NULL. */
 struct mdl_sock *mdl_sock_get(struct mdl_session *s, struct zw_span target, uint32_t pid,
 			      unsigned did, unsigned op, bool *ret_is_new);
+/** Counts bytes that came in this second. */
+void mdl_rate_add(struct mdl_rate *r, int64_t now_s, uint64_t up_b, uint64_t down_b);
+/** Bytes of the second @ago_s before @now_s; 0 when that is too long ago. */
+void mdl_rate_at(const struct mdl_rate *r, int64_t now_s, int ago_s, uint32_t *ret_up,
+		 uint32_t *ret_down);
+
 /** A new question at the end of the list. Never NULL. */
 struct mdl_ask *mdl_ask_new(struct mdl_session *s, uint64_t id);
 /** NULL when there is none with this id. */

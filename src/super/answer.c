@@ -27,22 +27,30 @@ static void allow_free(struct sup *s, struct sup_allow *a)
 	free(a);
 }
 
-static struct sup_allow *allow_add(struct sup *s, const struct sup_ask *q, const struct mdl_ask *m)
+struct sup_allow *sup_allow_new(struct sup *s, enum pol_kind kind, const char *target,
+				const char *program, const char *title)
 {
 	struct sup_allow *a = zw_xnew(struct sup_allow);
+
+	a->kind = kind;
+	a->target = zw_xstrdup(target);
+	a->program = zw_xstrdup(program);
+	a->title = zw_xstrdup(title);
+	TAILQ_INSERT_TAIL(&s->allows, a, link);
+	if (++s->n_allows > ALLOWS_MAX)
+		allow_free(s, TAILQ_FIRST(&s->allows));
+	return a;
+}
+
+static struct sup_allow *allow_add(struct sup *s, const struct sup_ask *q, const struct mdl_ask *m)
+{
+	struct sup_allow *a = sup_allow_new(s, m->kind, q->target, q->program, m->title);
 	const struct cfg_class *c = m->kind == POL_KIND_SOCKET
 					    ? cfg_catalogue_class(sup_catalogue(s), m->class_name)
 					    : NULL;
 
-	a->kind = m->kind;
-	a->target = zw_xstrdup(q->target);
-	a->program = zw_xstrdup(q->program);
-	a->title = zw_xstrdup(m->title);
 	a->published = q->role == ROLE_SUPER ? (uint16_t)q->theirs : 0;
 	a->is_direct = c != NULL && c->c.way == POL_WAY_DIRECT;
-	TAILQ_INSERT_TAIL(&s->allows, a, link);
-	if (++s->n_allows > ALLOWS_MAX)
-		allow_free(s, TAILQ_FIRST(&s->allows));
 	return a;
 }
 
@@ -52,6 +60,7 @@ void sup_allows_fini(struct sup *s)
 		allow_free(s, TAILQ_FIRST(&s->allows));
 	free(zw_steal(&s->answer_text));
 	free(zw_steal(&s->undo_text));
+	sup_deny_fini(s);
 }
 
 static const char *undo_say(struct sup *s, char *take_text)
@@ -67,7 +76,8 @@ const char *sup_undo(struct sup *s)
 	zw_autofree char *why = NULL;
 
 	if (a == NULL)
-		return undo_say(s, zw_xstrdup("Nothing was allowed in this session yet."));
+		return undo_say(s,
+				zw_xstrdup("Nothing was allowed or denied in this session yet."));
 	if (a->saved != 0 && sup_saved_remove(s, a->saved, &why) < 0)
 		return undo_say(s, zw_xasprintf("Rule %u stays, rules.json cannot be written: %s",
 						a->saved, why));
@@ -80,10 +90,15 @@ const char *sup_undo(struct sup *s)
 	if (a->published != 0)
 		sup_publish_undo(s, a->published, a->program);
 	struct sup_helper *h = a->kind == POL_KIND_SOCKET ? &s->broker : &s->proxy;
-	if (h->chan != NULL && a->published == 0)
+	if (h->chan != NULL && a->published == 0 && !a->is_deny)
 		zw_send(h->chan, cut, .target = zw_span(a->target), .program = zw_span(a->program));
-	char *text = zw_xasprintf("Taken back: %.200s. zwatch asks again; %s", a->title,
-				  a->is_direct ? "a connection that is open cannot be taken back."
+	char *text =
+		a->is_deny
+			? zw_xasprintf("Taken back: the deny of %.200s. It is as it was before.",
+				       a->title)
+			: zw_xasprintf("Taken back: %.200s. zwatch asks again; %s", a->title,
+				       a->is_direct
+					       ? "a connection that is open cannot be taken back."
 					       : "what was open is closed.");
 	sup_record(s, "mode", text);
 	allow_free(s, a);

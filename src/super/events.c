@@ -181,6 +181,18 @@ void sup_close(struct sup *s, const struct mdl_sock *k)
 	sup_record(s, "mode", text);
 }
 
+bool sup_close_conn(struct sup *s, const struct mdl_conn *c)
+{
+	if (s->proxy.chan == NULL || seq_global(&s->proxy, c->id) != c->id)
+		return false;
+	zw_send(s->proxy.chan, px_close, .seq = c->id & SEQ_MASK);
+	zw_autofree char *text =
+		zw_xasprintf("connection of process %u to %s:%u ended", c->proc.pid,
+			     *c->host != '\0' ? c->host : c->address, c->port);
+	sup_record(s, "mode", text);
+	return true;
+}
+
 static void conn_show(struct sup *s, const struct zw_msg_conn_event *m, uint64_t id)
 {
 	bool is_new;
@@ -196,8 +208,14 @@ static void conn_show(struct sup *s, const struct zw_msg_conn_event *m, uint64_t
 		c->opened_us = m->t_us;
 		mdl_proc_set(&s->model, &c->proc, m->pid, m->exe, m->argv, m->cwd, m->chain);
 	}
-	s->model.up_b += m->up_b > c->up_b ? m->up_b - c->up_b : 0;
-	s->model.down_b += m->down_b > c->down_b ? m->down_b - c->down_b : 0;
+	uint64_t up_b = m->up_b > c->up_b ? m->up_b - c->up_b : 0;
+	uint64_t down_b = m->down_b > c->down_b ? m->down_b - c->down_b : 0;
+	s->model.up_b += up_b;
+	s->model.down_b += down_b;
+	if (up_b > 0 || down_b > 0) {
+		mdl_rate_add(&c->rate, zw_mono_ms() / 1000, up_b, down_b);
+		mdl_rate_add(&s->model.rate, zw_mono_ms() / 1000, up_b, down_b);
+	}
 	c->did = m->did;
 	c->via = m->via;
 	c->by = m->by;

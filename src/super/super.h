@@ -177,7 +177,24 @@ int sup_rule_of(struct sup *s, uint64_t ask, bool is_everywhere, bool is_any_pro
 		bool is_whole_domain, struct pol_saved *ret);
 /** From now on all that this program asks is refused, in this session. */
 void sup_strict(struct sup *s, uint64_t ask);
-/** Takes back the last allow. Returns a sentence, valid until the next call. */
+/** Ends one connection, with the id of its row in the model. Returns whether there was a way to. */
+bool sup_close_conn(struct sup *s, const struct mdl_conn *conn);
+/** What the user refuses from now on. Strings borrowed. */
+struct sup_deny {
+	enum pol_kind kind;
+	const char *target;  /* host:port, or path or @name of a socket as records have it */
+	const char *program; /* "" = whatever the agent runs */
+	bool is_always;	     /* beyond the session, in this project */
+};
+/**
+ * Makes the rule, and ends what is open to the target. Returns a sentence that says what was done and
+ * how to undo it, or why nothing was; valid until the next call.
+ */
+const char *sup_deny(struct sup *s, const struct sup_deny *deny);
+/** What a rule says: "*.github.com, from ~/.config/zwatch/config.json:9". Valid until the next call;
+ * NULL when there is none of this number. */
+const char *sup_rule_text(struct sup *s, uint32_t id);
+/** Takes back the last allow or deny that made a rule. Returns a sentence, valid until the next call. */
 const char *sup_undo(struct sup *s);
 /** Ends every relayed connection that the process of this row has to its socket. */
 void sup_close(struct sup *s, const struct mdl_sock *k);

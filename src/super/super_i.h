@@ -82,7 +82,7 @@ struct sup_ask {
 	struct sup_ident ident;
 };
 
-/** An allow that can be taken back. */
+/** An allow, or a deny of the lists, that can be taken back. */
 struct sup_allow {
 	TAILQ_ENTRY(sup_allow) link;
 	enum pol_kind kind;
@@ -93,6 +93,7 @@ struct sup_allow {
 	uint32_t saved;		/* of rules.json, 0 = none */
 	uint16_t published;	/* a port that is offered, 0 = another thing */
 	bool is_direct;		/* the connection does not run through zwatch */
+	bool is_deny;
 };
 
 #define SUP_REFUSALS_MAX 16
@@ -199,7 +200,7 @@ struct sup {
 	uint32_t last_rule;
 	uint64_t generation;
 	struct zev_timer *hold_timer;
-	char *undo_text, *answer_text;
+	char *undo_text, *answer_text, *deny_text, *rule_text;
 
 	/* ident.c, saved.c */
 	struct sup_hash hashes[SUP_HASHES_MAX];
@@ -312,6 +313,9 @@ void sup_control_start(struct sup *s);
 void sup_control_fini(struct sup *s);
 
 /* answer.c */
+/** A new last thing that can be taken back; strings are copied. */
+struct sup_allow *sup_allow_new(struct sup *s, enum pol_kind kind, const char *target,
+				const char *program, const char *title);
 void sup_allows_fini(struct sup *s);
 
 /* asks.c */
@@ -337,6 +341,9 @@ void sup_mark(struct sup *s, const char *fmt, ...) __attribute__((format(printf,
 /** The same for a decision that was no question. */
 void sup_mark_event(struct sup *s, unsigned did, unsigned by, const char *target,
 		    const struct mdl_proc *p);
+
+/* deny.c */
+void sup_deny_fini(struct sup *s);
 
 /* events.c */
 void sup_on_sock_event(struct sup *s, struct sup_helper *h, const struct zw_msg_sock_event *m);

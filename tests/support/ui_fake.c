@@ -83,6 +83,29 @@ static void on_close_sock(void *arg, const struct mdl_sock *sock)
 	((struct ui_fake *)arg)->closed = sock;
 }
 
+static bool on_close_conn(void *arg, const struct mdl_conn *conn)
+{
+	((struct ui_fake *)arg)->closed_conn = conn;
+	return true;
+}
+
+static const char *on_deny(void *arg, const struct ui_deny *deny)
+{
+	struct ui_fake *f = arg;
+
+	f->n_denies++;
+	f->deny = *deny;
+	zw_strlcpy(f->deny_target, deny->target, sizeof(f->deny_target));
+	zw_strlcpy(f->deny_program, deny->program, sizeof(f->deny_program));
+	return "From now on denied. Undo: Ctrl-] u";
+}
+
+static const char *on_rule_text(void *arg, uint32_t rule)
+{
+	(void)arg;
+	return rule == 7 ? "allow *.pkgs.test, from ~/.config/zwatch/config.json:9" : NULL;
+}
+
 static void on_freeze(void *arg, bool is_frozen)
 {
 	((struct ui_fake *)arg)->is_frozen = is_frozen;
@@ -169,6 +192,9 @@ static void init(struct ui_fake *f, enum ui_layout layout, int rows, int cols, b
 				     .try_rule = on_try,
 				     .undo = on_undo,
 				     .close_sock = on_close_sock,
+				     .close_conn = on_close_conn,
+				     .deny = on_deny,
+				     .rule_text = on_rule_text,
 				     .freeze = on_freeze,
 				     .mode = on_mode,
 				     .stop_agent = on_stop,
@@ -185,6 +211,7 @@ static void init(struct ui_fake *f, enum ui_layout layout, int rows, int cols, b
 					 .flood_n = 8,
 					 .flood_ms = 10000,
 					 .has_mouse = true,
+					 .wall0_us = UI_MODEL_NOW_US - UI_MODEL_NOW_MS * 1000,
 					 .agent_name = "claude"};
 
 	memset(f, 0, sizeof(*f));

@@ -29,6 +29,10 @@ struct ui_fake {
 	bool is_frozen, is_stopped;
 	int n_pane_restarts;
 	const struct mdl_sock *closed; /* the last row that was to be closed */
+	const struct mdl_conn *closed_conn;
+	struct ui_deny deny; /* the last one; its strings are the copies below */
+	char deny_target[512], deny_program[512];
+	int n_denies;
 	const char *refusal; /* what the host says to the next answers; NULL = takes them */
 	uint64_t strict;     /* question whose program is refused from now on */
 	enum pol_until tried;

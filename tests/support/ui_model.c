@@ -82,6 +82,9 @@ static void add_conns(struct mdl_session *s)
 				       : 0;
 		c->is_new = conns[i].is_new;
 		c->n_times = 1;
+		for (int t = 0; t < 20 && conns[i].closed_s == 0; t++)
+			mdl_rate_add(&c->rate, UI_MODEL_NOW_MS / 1000 - 30 + t, 40,
+				     (uint64_t)(t * 3000));
 		proc(s, &c->proc, conns[i].pid, conns[i].exe, "prog|--flag",
 		     "4502 claude|4688 bash");
 	}
@@ -143,6 +146,9 @@ void ui_model_fill(struct mdl_session *s)
 	s->n_live = 3;
 	s->up_b = 94208;
 	s->down_b = 4299161;
+	for (int i = 0; i < 40; i++)
+		mdl_rate_add(&s->rate, UI_MODEL_NOW_MS / 1000 - 40 + i, 900,
+			     i % 7 == 3 ? 0 : (uint64_t)(i * i * 60));
 	add_conns(s);
 	add_socks(s);
 }

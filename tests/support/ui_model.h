@@ -8,6 +8,9 @@
 
 #define UI_MODEL_NOW_MS INT64_C(10000000) /* monotonic clock at which the pictures are taken */
 
+/** The wall clock then: 2026-11-30 12:41:02 UTC. */
+#define UI_MODEL_NOW_US INT64_C(1796042462000000)
+
 /** Connections and sockets of a session that has run for 12:41; no question. */
 void ui_model_fill(struct mdl_session *s);
 /** Questions. All are HELD since 38, 12 and 9 seconds. */

@@ -428,13 +428,13 @@ static void test_stop__only_with_the_word(void **state)
 	assert_true(f.is_stopped);
 }
 
-static void test_socket_list__c_ends_what_a_row_has_open(void **state)
+static void test_socket_list__b_ends_what_a_row_has_open(void **state)
 {
 	(void)state;
 	ui_fake_type(&f, PREFIX "3g");
 	/* From the top down; what was denied has nothing open. */
 	for (int i = 0; i < 12 && f.closed == NULL; i++)
-		ui_fake_type(&f, "cj");
+		ui_fake_type(&f, "bj");
 	assert_non_null(f.closed);
 	assert_int_equal(f.closed->did, ZW_DID_ALLOW);
 	assert_true(ui_fake_shows(&f, "Ended: what"));
@@ -613,7 +613,7 @@ int main(void)
 		T(test_waiting__deny_all),
 		T(test_lists__focus_and_back),
 		T(test_stop__only_with_the_word),
-		T(test_socket_list__c_ends_what_a_row_has_open),
+		T(test_socket_list__b_ends_what_a_row_has_open),
 		T(test_mode_freeze_panes_undo),
 		T(test_mouse__moved_into_the_agents_corner),
 		T(test_modes__mirrored_only_while_the_agent_has_the_keys),
