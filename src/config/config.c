@@ -283,7 +283,7 @@ static char *find_project_dir(const struct cfg_places *p)
 
 static void load_file(struct cfg *cfg, const struct cfg_places *places, enum pol_layer layer,
 		      const char *path, bool must_exist, const uid_t *admin,
-		      struct cfg_report *report)
+		      struct cfg_report *report, struct cfg_project *keep)
 {
 	zw_autofree char *shown = cfg_path_show(places, path);
 	zw_autofree char *text = NULL;
@@ -308,6 +308,10 @@ static void load_file(struct cfg *cfg, const struct cfg_places *places, enum pol
 		return;
 	}
 	cfg_read_text(cfg, places, layer, shown, text, len, report);
+	if (keep == NULL)
+		return;
+	keep->text = zw_steal(&text);
+	keep->len = len;
 }
 
 /* The project files from the start folder up to the project's, each of which narrows: a new one in a
@@ -321,8 +325,10 @@ static void load_project(struct cfg *cfg, const struct cfg_places *p, struct cfg
 			zw_autofree char *path = zw_xasprintf(
 				"%s/%s", strcmp(dir, "/") == 0 ? "" : dir, CFG_PROJECT_FILE);
 
-			load_file(cfg, p, POL_LAYER_PROJECT, path, true, NULL, report);
-			if (*cfg->project_file == '\0') {
+			bool is_first = *cfg->project_file == '\0';
+			load_file(cfg, p, POL_LAYER_PROJECT, path, true, NULL, report,
+				  is_first ? &cfg->project : NULL);
+			if (is_first) {
 				free(cfg->project_file);
 				cfg->project_file = zw_steal(&path);
 			}
@@ -368,13 +374,13 @@ int cfg_load(const struct cfg_places *places, const struct cfg_source *source, s
 	cfg_policy_load(cfg, places, source, report);
 	load_file(cfg, places, POL_LAYER_SYSTEM,
 		  source->system_file != NULL ? source->system_file : CFG_SYSTEM_FILE,
-		  source->system_file != NULL, &source->admin, report);
+		  source->system_file != NULL, &source->admin, report, NULL);
 	if (source->user_file != NULL) {
 		free(cfg->user_file);
 		cfg->user_file = zw_xstrdup(source->user_file);
 	}
 	load_file(cfg, places, POL_LAYER_USER, cfg->user_file, source->user_file != NULL, NULL,
-		  report);
+		  report, NULL);
 	if (!source->no_project)
 		load_project(cfg, places, report);
 	validate_narrows(cfg, report);

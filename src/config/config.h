@@ -83,6 +83,12 @@ struct cfg_hold {
 	char *origin;  /* NULL = nothing is held */
 };
 
+/** The nearest project file, as it was read; owned, text NULL = there is none, or it cannot be read. */
+struct cfg_project {
+	char *text;
+	size_t len;
+};
+
 /** Effective settings. Strings and lists are owned; times in ms, 0 = no limit. */
 struct cfg {
 	enum pol_mode mode;
@@ -144,6 +150,7 @@ struct cfg {
 	char *project_dir; /* where the project begins: folder of .zwatch.json, git root or start_dir */
 	char *user_file;    /* that was read, or would be if it were there */
 	char *project_file; /* the nearest one; "" = none */
+	struct cfg_project project;
 };
 
 /** What to read. */

@@ -62,6 +62,8 @@ void cfg_policy_load(struct cfg *cfg, const struct cfg_places *places,
  * Returns the descriptor or -errno with *ret_why.
  */
 int cfg_open_plain(int dir_fd, const char *path, int flags, const char **ret_why);
+/** Who keeps this path from being opened whatever the settings say: "zwatch itself"; NULL = nobody. */
+const char *cfg_own_path(const struct cfg *cfg, const struct cfg_places *places, const char *path);
 /** Whether only @admin can change this; else *ret_why. */
 bool cfg_is_admins(int fd, uid_t admin, const char **ret_why);
 

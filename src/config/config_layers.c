@@ -243,8 +243,7 @@ const char *cfg_held_path(const struct cfg *cfg, const char *path, bool is_write
 }
 
 /* What decides about the agent is never the agent's. */
-static const char *own_path(const struct cfg *cfg, const struct cfg_places *places,
-			    const char *path)
+const char *cfg_own_path(const struct cfg *cfg, const struct cfg_places *places, const char *path)
 {
 	const char *const own[] = {places->config_dir, places->state_dir, "/etc/zwatch",
 				   cfg->user_file, cfg->project_file};
@@ -271,7 +270,7 @@ static void drop_held(struct cfg *cfg, const struct cfg_places *places, struct c
 		const char *held = cfg_held_path(cfg, item->text, is_write);
 
 		if (held == NULL && is_write)
-			held = own_path(cfg, places, item->text);
+			held = cfg_own_path(cfg, places, item->text);
 		if (held == NULL) {
 			items->list[n++] = *item;
 			continue;

@@ -1037,7 +1037,7 @@ static void read_section(struct rd *r, const char *prefix, const struct cfg_json
 		else if (strcmp(path, "$schema") == 0 && v->type == CFG_JSON_STRING)
 			continue;
 		else if (strcmp(path, "wish") == 0 && r->w.layer == POL_LAYER_PROJECT)
-			NOTE(r, "this project has wishes; nothing in `wish` is granted.");
+			continue; /* wish.h */
 		else if (!is_section(path))
 			read_stranger(r, prefix, path, v);
 		else if (v->type != CFG_JSON_OBJECT)

@@ -82,6 +82,8 @@ static int run_command(struct start *st, const struct cli *cli, int config_error
 		return cmd_check(st, cli);
 	case CLI_CMD_config:
 		return cmd_config(st, cli);
+	case CLI_CMD_trust:
+		return cmd_trust(st, cli);
 	case CLI_CMD_why:
 	case CLI_CMD_demo:
 	case CLI_CMD_help:
@@ -105,6 +107,9 @@ static int with_settings(struct cli *cli)
 {
 	struct start st;
 	const char *dir = cli_get(cli, CLI_OPT_DIR);
+
+	if (cli->command == CLI_CMD_trust && cli->n_rest > 1)
+		dir = cli->rest[1];
 
 	if (dir != NULL && chdir(dir) < 0) {
 		dprintf(2, "zwatch: cannot start in '%s': %s\n", dir, zw_strerror(-errno));

@@ -48,6 +48,7 @@ void start_fini(struct start *st)
 	cfg_catalogue_free(st->catalogue);
 	cfg_free(st->cfg);
 	cfg_report_clear(&st->report);
+	cfg_wishes_fini(&st->wishes);
 	cfg_places_fini(&st->places);
 }
 
@@ -83,6 +84,34 @@ static void apply_options(struct start *st, const struct cli *cli)
 					   &st->report);
 }
 
+char *start_trust_path(const struct start *st)
+{
+	return zw_xasprintf("%s/" CFG_TRUST_FILE, st->places.state_dir);
+}
+
+static const struct cfg_catalogue *catalogue_get(void *arg)
+{
+	return start_catalogue(arg);
+}
+
+/* The wishes of the project file; what was granted to this very file goes into the settings. */
+static void wishes_load(struct start *st)
+{
+	zw_autofree char *path = start_trust_path(st);
+	struct cfg_trust trust;
+
+	cfg_wishes_read(st->cfg, &st->places, catalogue_get, st, &st->wishes, &st->report);
+	/* A store that is not right grants nothing, and says so. */
+	if (st->wishes.n == 0 || cfg_trust_load(path, &trust, &st->report) < 0)
+		return;
+	const struct cfg_trust_entry *e = cfg_trust_find(&trust, &st->wishes);
+	if (e != NULL)
+		cfg_trust_mark(e, &st->wishes);
+	st->wishes_are_known = e != NULL;
+	cfg_wishes_apply(st->cfg, &st->places, &st->wishes, &st->report);
+	cfg_trust_fini(&trust);
+}
+
 int start_config(struct start *st, const struct cli *cli)
 {
 	const char *file = cli_get(cli, CLI_OPT_CONFIG);
@@ -95,6 +124,7 @@ int start_config(struct start *st, const struct cli *cli)
 	struct cfg_source source = {.user_file = file,
 				    .no_project = cli_has(cli, CLI_OPT_NO_PROJECT)};
 	r = cfg_load(&st->places, &source, &st->cfg, &st->report);
+	wishes_load(st);
 	apply_options(st, cli);
 	cfg_hold_paths(st->cfg, &st->places, &st->report);
 	return r < 0 || st->report.n_errors > 0 ? ZW_E_CONFIG : 0;

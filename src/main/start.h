@@ -8,6 +8,7 @@
 #include "src/config/catalogue.h"
 #include "src/config/config.h"
 #include "src/config/protect.h"
+#include "src/config/wish.h"
 #include "src/main/cli.h"
 
 enum start_pty {
@@ -21,6 +22,8 @@ struct start {
 	struct cfg_places places;
 	struct cfg *cfg;
 	struct cfg_report report;
+	struct cfg_wishes wishes;	 /* of the project file */
+	bool wishes_are_known;		 /* the user has answered to this very file */
 	struct cfg_catalogue *catalogue; /* NULL until start_catalogue() */
 	struct cfg_agent *agent;	 /* NULL until start_agent() */
 	char **env;			 /* of the agent, NULL at the end */
@@ -44,6 +47,9 @@ void start_fini(struct start *st);
  * Returns 0 or ZW_E_CONFIG (an error is among them), -errno
  */
 int start_config(struct start *st, const struct cli *cli);
+
+/** Path of trust.json. Caller frees. */
+char *start_trust_path(const struct start *st);
 
 /** The catalogue for this user, read at the first call; borrowed. */
 const struct cfg_catalogue *start_catalogue(struct start *st);

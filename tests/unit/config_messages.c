@@ -315,8 +315,7 @@ static void test_project_file__narrows_only(void **state)
 		"config.json:4\n"
 		"note: `filesystem.allowWrite` has no effect in a project file: a project can only "
 		"narrow. "
-		"config.json:5\n"
-		"note: this project has wishes; nothing in `wish` is granted. config.json:6\n");
+		"config.json:5\n");
 	assert_int_equal(report.n_errors, 0);
 	assert_int_equal(cfg->mode, POL_MODE_GUARD);
 	assert_int_equal(cfg->n_rules, 1);
