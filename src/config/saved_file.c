@@ -429,7 +429,7 @@ char *cfg_saved_format(const struct cfg_saved *s)
 	struct zw_buf b;
 	char text[32];
 
-	zw_buf_init(&b, SIZE_MAX / 4);
+	zw_buf_init(&b, 1u << 30);
 	zw_buf_addf(&b, "{\n\t\"version\": 1");
 	if (s->seen_s != 0)
 		zw_buf_addf(&b, ",\n\t\"clock\": \"%s\"", cfg_time_format(s->seen_s, text));

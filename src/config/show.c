@@ -369,7 +369,7 @@ char *cfg_show_file(const struct cfg *cfg)
 	size_t n, at = 0;
 	const struct cfg_key *keys = cfg_keys(&n);
 
-	zw_buf_init(&b, SIZE_MAX / 4);
+	zw_buf_init(&b, 1u << 30);
 	cfg_show(cfg, &l);
 	zw_buf_addf(&b, "{\n");
 	for (size_t i = 0; i < n; i++) {
@@ -470,7 +470,7 @@ char *cfg_show_policy(const struct cfg *cfg, const struct pol_saved *saved, size
 	struct zw_buf b;
 	zw_autofree char *project = cfg_json_quote(cfg->project_dir);
 
-	zw_buf_init(&b, SIZE_MAX / 4);
+	zw_buf_init(&b, 1u << 30);
 	cfg_show(cfg, &l);
 	zw_buf_addf(&b, "{\n\t\"schema\": 1,\n\t\"project\": %s,\n\t\"settings\": [", project);
 	for (size_t i = 0; i < l.n; i++) {

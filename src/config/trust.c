@@ -194,7 +194,7 @@ static int write_all(const char *path, const struct cfg_trust *t)
 {
 	struct zw_buf b;
 
-	zw_buf_init(&b, SIZE_MAX / 4);
+	zw_buf_init(&b, 1u << 30);
 	zw_buf_addf(&b, "{\n\t\"version\": 1,\n\t\"granted\": [\n");
 	for (size_t i = 0; i < t->n; i++) {
 		entry_put(&b, &t->list[i]);
