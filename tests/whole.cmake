@@ -3,7 +3,7 @@ foreach(name sessions none_mode secrets settings install rules history export do
 	zw_script(scen.${name} scen scen/${name}.sh)
 endforeach()
 set_property(TEST scen.levels scen.check APPEND PROPERTY ENVIRONMENT "ZW_SB_DRIVER=$<TARGET_FILE:sb_driver>")
-foreach(name demo question always lists screen scroll death record keys text screenful)
+foreach(name demo history question always lists screen scroll death record keys text screenful)
 	zw_script(tty.${name} tty tty/${name}.sh)
 endforeach()
 

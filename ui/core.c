@@ -807,7 +807,18 @@ void ui_core_written(struct ui_core *core, int64_t now_ms)
 		core->top->ops->written(core->top);
 }
 
-int64_t ui_core_next_ms(const struct ui_core *core, int64_t now_ms)
+void ui_core_work(struct ui_core *core, int64_t now_ms)
+{
+	struct view *v = core->top;
+
+	core->now_ms = now_ms;
+	if (v == NULL || v->ops->work == NULL || v->ops->due_ms(v, now_ms) < 0)
+		return;
+	v->ops->work(v);
+	core->is_dirty = true;
+}
+
+static int64_t next_ms(const struct ui_core *core, int64_t now_ms)
 {
 	int64_t next = -1;
 
@@ -821,6 +832,15 @@ int64_t ui_core_next_ms(const struct ui_core *core, int64_t now_ms)
 	else if (core->message[0] != '\0' && now_ms < core->message_ms + UI_MESSAGE_MS)
 		next = core->message_ms + UI_MESSAGE_MS - now_ms;
 	return next;
+}
+
+int64_t ui_core_next_ms(const struct ui_core *core, int64_t now_ms)
+{
+	int64_t next = next_ms(core, now_ms);
+	const struct view *v = core->top;
+	int64_t due = v != NULL && v->ops->due_ms != NULL ? v->ops->due_ms(v, now_ms) : -1;
+
+	return due < 0 ? next : next < 0 || due < next ? due : next;
 }
 
 void ui_core_modes(const struct ui_core *core, struct ui_modes *ret)

@@ -121,6 +121,8 @@ void ui_core_note(struct ui_core *core, unsigned kind, uint32_t value, const cha
 void ui_core_draw(struct ui_core *core, const struct draw_ctx *c, int64_t now_ms);
 /** The last frame has been written to the terminal. */
 void ui_core_written(struct ui_core *core, int64_t now_ms);
+/** Lets the top view do a piece of what takes long. */
+void ui_core_work(struct ui_core *core, int64_t now_ms);
 /** When something will look different without any event, ms from now; -1 = never. */
 int64_t ui_core_next_ms(const struct ui_core *core, int64_t now_ms);
 void ui_core_modes(const struct ui_core *core, struct ui_modes *ret);

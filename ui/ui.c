@@ -133,6 +133,7 @@ static void on_tick(void *arg)
 {
 	struct ui *ui = arg;
 
+	ui_core_work(&ui->core, zw_mono_ms());
 	ui->core.is_dirty = true;
 	schedule(ui);
 }

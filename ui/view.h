@@ -34,6 +34,10 @@ struct view_ops {
 	void (*written)(struct view *v);
 	/** The size changed. NULL: drawing is enough. */
 	void (*resized)(struct view *v);
+	/** Does a piece of what takes long, at most some 30 ms. NULL: nothing does. */
+	void (*work)(struct view *v);
+	/** When work() wants to be called, ms from now; -1 = not. NULL with work. */
+	int64_t (*due_ms)(const struct view *v, int64_t now_ms);
 	/** Its keys for the status line. NULL: the usual ones. */
 	const char *(*hints)(struct view *v);
 };

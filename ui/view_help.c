@@ -42,6 +42,7 @@ static void fill(struct view_help *v)
 	v->line[v->n - 1] = (struct help_line){"Ctrl-]", "send Ctrl-] to the agent"};
 	add(v, "", "");
 	add_section(v, "IN A LIST", UI_SECTION_LIST);
+	add_section(v, "IN THE HISTORY", UI_SECTION_HISTORY);
 	add_section(v, "SCROLLING, besides", UI_SECTION_SCROLL);
 	v->split = v->n;
 	add_section(v, "IN A QUESTION", UI_SECTION_ASK);

@@ -12,6 +12,7 @@
 
 #include "src/audit/prune.h"
 #include "src/audit/store.h"
+#include "src/base/buf.h"
 #include "src/audit/verify.h"
 #include "src/base/err.h"
 #include "src/base/io.h"
@@ -483,6 +484,48 @@ static int do_vacuum(const char *path, int argc, char **argv)
 	return EXIT_OK;
 }
 
+/* The user's own words on a session: SESSION and a note, or SESSION and tags. */
+static int set_words(const char *path, int argc, char **argv, bool is_note)
+{
+	struct aud_store *s = NULL;
+	struct zw_buf text;
+	int status = argc >= 1 ? open_to_write(path, &s) : EXIT_BAD_USAGE;
+
+	if (status != 0)
+		return status;
+	zw_buf_init(&text, 4096);
+	int r = 0;
+	for (int i = 1; i < argc && r == 0; i++)
+		r = zw_buf_add(&text, argv[i], strlen(argv[i]) + (is_note ? 0 : 1));
+	struct zw_span span = zw_span_n((char *)zw_buf_head(&text), text.len);
+	int64_t session = strtoll(argv[0], NULL, 10);
+	if (r == 0)
+		r = is_note ? aud_store_set_note(s, session, span)
+			    : aud_store_set_tags(s, session, span);
+	if (r == 0)
+		aud_store_checkpoint(s, true);
+	zw_buf_fini(&text);
+	aud_store_free(s);
+	if (r == ZW_E_NOT_FOUND) {
+		dprintf(2, "zwatch: there is no session %s\n", argv[0]);
+		return EXIT_NO;
+	}
+	if (r < 0)
+		return say_error(path, r);
+	printf("Session %s: %s kept.\n", argv[0], is_note ? "note" : "tags");
+	return EXIT_OK;
+}
+
+static int do_note(const char *path, int argc, char **argv)
+{
+	return set_words(path, argc, argv, true);
+}
+
+static int do_tags(const char *path, int argc, char **argv)
+{
+	return set_words(path, argc, argv, false);
+}
+
 /* -- words ------------------------------------------------------------------------------------- */
 
 static const struct {
@@ -491,6 +534,7 @@ static const struct {
 } words[] = {
 	{"info", do_info},   {"check", do_check}, {"verify", do_verify},     {"backup", do_backup},
 	{"prune", do_prune}, {"rm", do_rm},	  {"rm-event", do_rm_event}, {"vacuum", do_vacuum},
+	{"note", do_note},   {"tags", do_tags},
 };
 
 int aud_maint(int argc, char **argv)

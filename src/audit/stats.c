@@ -181,7 +181,7 @@ static void day_text(int64_t t_us, bool is_utc, char *dst, size_t size)
 		zw_strlcpy(dst, "-", size);
 }
 
-#define LIST_ROW "%-36s  %8s  %7s  %7s  %7s  %7s  %7s  %-10s  %s\n"
+#define LIST_ROW "%-28s  %8s %6s %7s %7s %6s %6s  %-10s %s\n"
 
 static int list_print(struct zw_buf *out, const char *title, const struct aud_stat *rows, size_t n,
 		      const struct aud_print *p, bool is_site)

@@ -628,6 +628,42 @@ int aud_store_write(struct aud_store *s, struct aud_items *items, uint64_t n_mor
 	return 0;
 }
 
+static int words_set(struct aud_store *s, int64_t session, enum stmt drop, struct zw_span text,
+		     int (*write)(struct aud_store *s, int64_t session, struct zw_span text))
+{
+	sqlite3_stmt *st;
+	int r = aud_sql_simple(s, ST_BEGIN);
+
+	if (r < 0)
+		return r;
+	st = aud_sql_stmt(s, ST_SESSION_IS);
+	if (st != NULL)
+		aud_bind_int(st, 1, session);
+	int rc = aud_sql_run(s, st);
+	if (rc == SQLITE_ROW)
+		aud_sql_done(st);
+	r = rc == SQLITE_ROW ? 0 : rc == SQLITE_DONE ? ZW_E_NOT_FOUND : aud_sql_error(s, rc);
+	if (r == 0)
+		r = run_for(s, drop, session);
+	if (r == 0)
+		r = write(s, session, text);
+	if (r == 0)
+		r = aud_sql_simple(s, ST_COMMIT);
+	if (r < 0)
+		aud_sql_exec(s, "ROLLBACK");
+	return r;
+}
+
+int aud_store_set_note(struct aud_store *s, int64_t session, struct zw_span note)
+{
+	return words_set(s, session, ST_NOTE_DROP, note, note_write);
+}
+
+int aud_store_set_tags(struct aud_store *s, int64_t session, struct zw_span tags)
+{
+	return words_set(s, session, ST_TAGS_DROP, tags, tags_write);
+}
+
 bool aud_store_head(const struct aud_store *s, uint8_t *ret)
 {
 	return s->seal != NULL && aud_seal_head(s->seal, ret);

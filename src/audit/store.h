@@ -74,6 +74,13 @@ int aud_store_write(struct aud_store *s, struct aud_items *items, uint64_t n_mor
 /** Ends the session. @how: "exited", "crashed", ...; @exit_status -1 = none. */
 int aud_store_end(struct aud_store *s, int64_t t_us, int64_t exit_status, struct zw_span how);
 
+/**
+ * The user's own words on a session, in the place of those before; empty = none. Tags: NUL between.
+ * Returns 0 or as above, ZW_E_NOT_FOUND.
+ */
+int aud_store_set_note(struct aud_store *s, int64_t session, struct zw_span note);
+int aud_store_set_tags(struct aud_store *s, int64_t session, struct zw_span tags);
+
 /** Head of this session's chain, AUD_HASH_B bytes; false while there is none. */
 bool aud_store_head(const struct aud_store *s, uint8_t *ret);
 

@@ -32,6 +32,9 @@ static const char *const sql[ST_MAX] = {
 	[ST_SESSION_SUMS] = "INSERT INTO sums (session, last_us) VALUES (?1, ?2)",
 	[ST_SESSION_FIRST] = "INSERT OR IGNORE INTO meta VALUES ('first_session', ?1)",
 	[ST_NOTE] = "INSERT OR REPLACE INTO notes VALUES (?1, ?2)",
+	[ST_NOTE_DROP] = "DELETE FROM notes WHERE session = ?1",
+	[ST_TAGS_DROP] = "DELETE FROM tags WHERE session = ?1",
+	[ST_SESSION_IS] = "SELECT 1 FROM sessions WHERE id = ?1",
 	[ST_TAG] = "INSERT OR IGNORE INTO tags VALUES (?1, ?2)",
 	[ST_SESSION_FIND] =
 		"SELECT id FROM sessions WHERE zw_pid = ?1 AND zw_start = ?2 AND zw_pid_ns = ?3"

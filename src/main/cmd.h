@@ -32,6 +32,8 @@ int cmd_show(struct start *st, const struct cli *cli);
 /** `zwatch db`, `zwatch history rm`, `zwatch log rm`: zwatch-audit goes on in our place. */
 int cmd_db(struct start *st, const struct cli *cli);
 int cmd_history_rm(struct start *st, const struct cli *cli);
+int cmd_history_words(struct start *st, const struct cli *cli, bool is_note);
+int cmd_history_diff(struct start *st, const struct cli *cli);
 int cmd_log_rm(struct start *st, const struct cli *cli);
 /** Prunes the store to the settings in a process of its own that nobody waits for. */
 void cmd_db_prune_behind(struct start *st);

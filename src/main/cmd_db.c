@@ -8,6 +8,7 @@
 #include "src/base/mem.h"
 #include "src/base/str.h"
 #include "src/config/config.h"
+#include "src/main/about.h"
 #include "src/main/cmd.h"
 #include "src/super/helper.h"
 
@@ -193,6 +194,51 @@ int cmd_history_rm(struct start *st, const struct cli *cli)
 			return ZW_EXIT_USAGE;
 	add(&a, consent(cli));
 	return run(st, &a, "rm", cli->n_rest - 1, cli->rest + 1);
+}
+
+/* `history note ID TEXT` and `history tag ID TAG...`: in the place of what was there. */
+int cmd_history_words(struct start *st, const struct cli *cli, bool is_note)
+{
+	struct args a = {.n = 0};
+	static struct about about;
+	static char text[ZW_MASK_MAX];
+
+	if (cli->n_rest < 2 || !is_number(cli->rest[1], "a session"))
+		return ZW_EXIT_USAGE;
+	add(&a, cli->rest[1]);
+	if (is_note) {
+		const char *note = cli->n_rest > 2 ? cli->rest[2] : "";
+
+		if (cli->n_rest > 3 || strlen(note) > ABOUT_NOTE_MAX) {
+			dprintf(2, "zwatch: a note is one text of at most %d bytes, in quotes\n",
+				ABOUT_NOTE_MAX);
+			return ZW_EXIT_USAGE;
+		}
+		int status = about_read(cli, st->cfg, &about); /* what to mask */
+		if (status != 0)
+			return status;
+		zw_mask(text, sizeof(text), note, strlen(note));
+		add(&a, text);
+		return run(st, &a, "note", 0, NULL);
+	}
+	/* One argument may hold several, as a line that was typed does. */
+	size_t used = 0;
+	for (int i = 2; i < cli->n_rest && used < sizeof(text); i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s ", cli->rest[i]);
+	char *rest = used < sizeof(text) ? text : NULL, *tag;
+	for (int n = 0; (tag = strsep(&rest, " ")) != NULL;) {
+		if (*tag == '\0')
+			continue;
+		if (n++ == ABOUT_TAGS_MAX || !about_is_tag(tag)) {
+			dprintf(2,
+				"zwatch: '%s': at most %d tags, of at most %d bytes each, without"
+				" brackets, quotes, * and ?\n",
+				tag, ABOUT_TAGS_MAX, ABOUT_TAG_MAX);
+			return ZW_EXIT_USAGE;
+		}
+		add(&a, tag);
+	}
+	return run(st, &a, "tags", 0, NULL);
 }
 
 int cmd_log_rm(struct start *st, const struct cli *cli)

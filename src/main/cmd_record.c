@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
+#include "src/audit/compare.h"
 #include "src/audit/follow.h"
 #include "src/audit/print.h"
 #include "src/audit/query.h"
@@ -297,6 +298,25 @@ int cmd_show(struct start *st, const struct cli *cli)
 		int r = aud_print_show(q, session, &p);
 		status = r < 0 ? status_of(r) : ZW_EXIT_OK;
 	}
+	aud_query_free(q);
+	return status;
+}
+
+int cmd_history_diff(struct start *st, const struct cli *cli)
+{
+	struct aud_query *q = NULL;
+	struct aud_print p = print_to(st, cli);
+	int64_t of[2] = {0, 0};
+	int status = store_open(st, &q);
+
+	if (status == 0 && cli->n_rest != 3) {
+		dprintf(2, "zwatch: two sessions: zwatch history diff OLDER NEWER\n");
+		status = ZW_EXIT_USAGE;
+	}
+	for (int i = 0; status == 0 && i < 2; i++)
+		status = session_find(q, cli->rest[i + 1], &of[i]);
+	if (status == 0)
+		status = status_of(aud_compare_print(q, of[0], of[1], &p));
 	aud_query_free(q);
 	return status;
 }

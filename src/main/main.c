@@ -52,6 +52,11 @@ static int run_command(struct start *st, const struct cli *cli, int config_error
 	case CLI_CMD_history:
 		if (cli->n_rest > 0 && strcmp(cli->rest[0], "rm") == 0)
 			return cmd_history_rm(st, cli);
+		if (cli->n_rest > 0 && strcmp(cli->rest[0], "diff") == 0)
+			return cmd_history_diff(st, cli);
+		if (cli->n_rest > 0 &&
+		    (strcmp(cli->rest[0], "note") == 0 || strcmp(cli->rest[0], "tag") == 0))
+			return cmd_history_words(st, cli, *cli->rest[0] == 'n');
 		return cmd_history(st, cli);
 	case CLI_CMD_uninstall:
 		return cmd_uninstall(st, cli);

@@ -248,6 +248,11 @@ void ui_fake_fini(struct ui_fake *f)
 
 void ui_fake_draw(struct ui_fake *f)
 {
+	const struct view *v;
+
+	while ((v = f->core.top) != NULL && v->ops->due_ms != NULL &&
+	       v->ops->due_ms(v, f->now_ms) == 0)
+		ui_core_work(&f->core, f->now_ms);
 	struct draw_ctx c = draw_all(&f->screen, f->is_ascii, f->has_colour);
 
 	ui_core_draw(&f->core, &c, f->now_ms);
