@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * How fast zwatch-audit's writing side is, and how soon a waited-for event is kept.
  *   bench_store [SECONDS [EVENTS_PER_SECOND]]      0 events/s: as fast as it goes
+ *   bench_store --make STORE EVENTS SESSIONS       a store for bench_history.py
+ *   bench_store --into STORE SECONDS EVENTS/S      one more session in it, at that rate
  * Prints one line per measure. With a rate it exits with 1 when one event is lost or late. */
 #include <stdio.h>
 #include <sys/resource.h>
@@ -132,8 +134,38 @@ static void bench_read(const struct place *p)
 	aud_query_free(q);
 }
 
+/* A store of its own at @path, which is there afterwards. */
+static int make(const char *path, uint64_t n_events, uint64_t n_sessions)
+{
+	struct place p;
+	struct ear e;
+
+	snprintf(p.path, sizeof(p.path), "%s", path);
+	for (uint64_t s = 0; s < n_sessions; s++) {
+		struct aud_writer *w = writer_start(&p, &e);
+
+		/* Of a connection that closes there is no new row: a sixth of what is put. */
+		for (uint64_t n = 0; n < n_events / n_sessions * 6 / 5; n++) {
+			put_one(w, n);
+			if (n % 500 == 0)
+				aud_writer_run(w);
+		}
+		if (writer_stop(w) < 0 || e.n_lost > 0)
+			return 1;
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
+	if (argc == 5 && strcmp(argv[1], "--make") == 0)
+		return make(argv[2], strtoull(argv[3], NULL, 10), strtoull(argv[4], NULL, 10));
+	if (argc == 5 && strcmp(argv[1], "--into") == 0) {
+		struct place into;
+
+		snprintf(into.path, sizeof(into.path), "%s", argv[2]);
+		return bench_rate(&into, strtod(argv[3], NULL), strtod(argv[4], NULL));
+	}
 	double seconds = argc > 1 ? strtod(argv[1], NULL) : 2,
 	       rate = argc > 2 ? strtod(argv[2], NULL) : 0;
 	struct place p;
