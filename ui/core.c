@@ -669,33 +669,27 @@ void ui_core_note(struct ui_core *core, unsigned kind, uint32_t value, const cha
 	}
 }
 
-/* Tells the user who is not looking, once per question and not too often. */
+/* Tells the user who is not looking. */
 static void knock(struct ui_core *core)
 {
-	const struct mdl_ask *ask, *newest = NULL;
-	size_t n = mdl_asks_waiting(core->model);
-	char notice[160];
+	char text[UI_NUDGE_TEXT_MAX];
+	unsigned ways = ui_nudge_step(&core->nudge, core->model, core->config.agent_name,
+				      is_looking(core), core->now_ms, text);
 
-	TAILQ_FOREACH (ask, &core->model->asks, link)
-		if (ask->state == MDL_ASK_HELD && ask->id > core->knocked)
-			newest = ask;
-	if (newest == NULL)
-		return;
-	core->knocked = newest->id;
-	bool is_soon = core->notice_ms != 0 && core->now_ms - core->notice_ms < NOTICE_GAP_MS;
-	if (is_looking(core) || is_soon)
-		return;
-	core->notice_ms = core->now_ms;
-	if (n > 1)
-		snprintf(notice, sizeof(notice), "zwatch: %s waits for you (%zu waiting)",
-			 core->config.agent_name, n);
-	else
-		snprintf(notice, sizeof(notice), "zwatch: %.40s waits for you (%.40s, %.40s)",
-			 core->config.agent_name,
-			 newest->kind == POL_KIND_SITE ? "a new site" : newest->title,
-			 core->model->project);
-	core->effects.bell(core->effects.arg);
-	core->effects.notice(core->effects.arg, notice);
+	if ((ways & UI_NUDGE_TERMINAL) != 0) {
+		core->effects.bell(core->effects.arg);
+		core->effects.notice(core->effects.arg, text);
+	}
+	if ((ways & UI_NUDGE_DESKTOP) != 0)
+		core->effects.desktop(core->effects.arg, text);
+}
+
+void ui_core_tick(struct ui_core *core, int64_t now_ms)
+{
+	core->now_ms = now_ms;
+	core->is_dirty = true;
+	if (core->has_session)
+		knock(core);
 }
 
 void ui_core_changed(struct ui_core *core, unsigned changed, int64_t now_ms)

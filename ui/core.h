@@ -15,6 +15,7 @@
 #include "ui/layout.h"
 #include "ui/list.h"
 #include "ui/rows.h"
+#include "ui/nudge.h"
 #include "ui/ui.h"
 #include "ui/view.h"
 
@@ -26,6 +27,8 @@ enum ui_focus { UI_FOCUS_AGENT, UI_FOCUS_CONNS, UI_FOCUS_SOCKS, UI_FOCUS_MAX };
 struct ui_effects {
 	void (*bell)(void *arg);
 	void (*notice)(void *arg, const char *text);
+	/** A notice by the desktop. */
+	void (*desktop)(void *arg, const char *text);
 	void (*suspend)(void *arg);
 	/** The last view was closed and there is no session below it: the history program ends. */
 	void (*quit)(void *arg);
@@ -90,8 +93,7 @@ struct ui_core {
 	char message[512];
 	int64_t message_ms;
 	bool is_frozen;
-	uint64_t knocked;  /* newest question that rang */
-	int64_t notice_ms; /* of the last notice; 0 = none */
+	struct ui_nudge nudge;
 	struct ui_attend attend;
 	bool is_dirty; /* something but the agent's cells changed */
 
@@ -112,6 +114,8 @@ void ui_core_input_timeout(struct ui_core *core, int64_t now_ms);
 void ui_core_resize(struct ui_core *core, int rows, int cols, int64_t now_ms);
 void ui_core_changed(struct ui_core *core, unsigned changed, int64_t now_ms);
 void ui_core_frame(struct ui_core *core, const struct ui_frame *frame, int64_t now_ms);
+/** Time has passed: is something due that no event says? */
+void ui_core_tick(struct ui_core *core, int64_t now_ms);
 void ui_core_message(struct ui_core *core, const char *text, int64_t now_ms);
 /** What the agent did on its terminal besides printing (ZW_NOTE_KIND_*); @text is the agent's. */
 void ui_core_note(struct ui_core *core, unsigned kind, uint32_t value, const char *text,

@@ -105,6 +105,7 @@ static bool in_character(struct ui_guard *g, uint8_t c, enum state after)
 
 static bool in_ground(struct ui_guard *g, uint8_t c)
 {
+	g->is_wrapped = false;
 	if (c == ESC)
 		return to(g, AFTER_ESC);
 	if (c >= 0x80)
@@ -136,36 +137,43 @@ static bool after_esc(struct ui_guard *g, uint8_t c)
 	return is_listed(g->held) && to(g, GROUND);
 }
 
-/* 2 title, 9 notice, 52 clipboard; 10 and 11 only as questions. */
+/* 2 title, 9, 99 and 777 notices, 52 clipboard; 10 and 11 only as questions. */
 static bool osc_head(struct ui_guard *g, uint8_t c)
 {
+	static const char *const notices[] = {"9;", "99;i=zwatch;", "777;notify;zwatch;"};
+
 	if (c == BEL)
-		return (strcmp(g->held, "10;?") == 0 || strcmp(g->held, "11;?") == 0) &&
+		return !g->is_wrapped &&
+		       (strcmp(g->held, "10;?") == 0 || strcmp(g->held, "11;?") == 0) &&
 		       to(g, GROUND);
-	if (c < 0x20 || c >= 0x7f || !hold(g, c) || g->n > 5)
+	if (c < 0x20 || c >= 0x7f || !hold(g, c) || g->n > strlen(notices[2]))
 		return false;
-	if (strcmp(g->held, "2;") == 0 || strcmp(g->held, "9;") == 0)
-		return to(g, OSC_TEXT);
+	if (strcmp(g->held, "2;") == 0)
+		return !g->is_wrapped && to(g, OSC_TEXT);
+	for (size_t i = 0; i < ZW_N_ELEMENTS(notices); i++)
+		if (strcmp(g->held, notices[i]) == 0)
+			return to(g, OSC_TEXT);
 	if (strcmp(g->held, "52;c;") == 0)
-		return to(g, OSC_BASE64);
+		return to(g, g->is_wrapped ? DCS_BASE64 : OSC_BASE64);
 	return true;
 }
 
 static bool osc_text(struct ui_guard *g, uint8_t c)
 {
 	if (c == BEL)
-		return to(g, GROUND);
+		return g->is_wrapped ? expect(g, "\033\\", GROUND) : to(g, GROUND);
 	if (c >= 0x80)
 		return begin_character(g, c, OSC_CHARACTER);
 	return c >= 0x20 && c < 0x7f;
 }
 
-/* Around OSC 52, for tmux with ESC doubled, for screen in pieces. */
+/* Around OSC 52 and notices, for tmux with ESC doubled; for screen, OSC 52 in pieces. */
 static bool dcs_head(struct ui_guard *g, uint8_t c)
 {
+	g->is_wrapped = true;
 	if (c == 't')
-		return expect(g, "mux;\033\033]52;c;", DCS_BASE64);
-	return c == ESC && expect(g, "]52;c;", DCS_BASE64);
+		return expect(g, "mux;\033\033]", OSC_HEAD);
+	return c == ESC && expect(g, "]", OSC_HEAD);
 }
 
 static bool dcs_base64(struct ui_guard *g, uint8_t c)

@@ -14,6 +14,7 @@ struct ui_guard {
 	int state;
 	char held[64]; /* the sequence or character that was begun */
 	size_t n;
+	bool is_wrapped;  /* in a string for tmux or screen, which has its own end */
 	const char *left; /* of what must come literally; NULL = nothing */
 };
 

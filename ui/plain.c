@@ -16,6 +16,8 @@
 
 #define HELD_MAX_B     (256u << 10)
 #define SHOWN_MAX_B    8192
+#define AWAY_MS	       30000 /* without a key: the user looks elsewhere */
+#define NUDGE_MS       1000
 #define LAST_MS	       15000 /* "15 seconds are left" */
 #define REFUSED_GAP_MS 2000
 #define WIDTH_MIN      20
@@ -332,6 +334,17 @@ static void refused_look(struct plain *p)
 		p->refused_ms = p->now_ms;
 }
 
+static void nudge(struct plain *p)
+{
+	char text[UI_NUDGE_TEXT_MAX];
+	bool is_looking = p->now_ms - p->key_ms < AWAY_MS;
+	unsigned ways = ui_nudge_step(&p->nudge, p->model, p->config.agent_name, is_looking,
+				      p->now_ms, text);
+
+	if (ways != 0 && p->effects.nudge != NULL)
+		p->effects.nudge(p->effects.arg, ways, text);
+}
+
 void plain_changed(struct plain *p, unsigned changed, int64_t now_ms)
 {
 	p->now_ms = now_ms;
@@ -340,6 +353,7 @@ void plain_changed(struct plain *p, unsigned changed, int64_t now_ms)
 	if ((changed & MDL_CHANGED_ASKS) != 0) {
 		told_look(p);
 		tell_new(p);
+		nudge(p);
 	}
 	if ((changed & (MDL_CHANGED_CONNS | MDL_CHANGED_SOCKS)) != 0)
 		refused_look(p);
@@ -369,7 +383,7 @@ void plain_note(struct plain *p, unsigned kind, const char *text, int64_t now_ms
 
 int64_t plain_next_ms(const struct plain *p, int64_t now_ms)
 {
-	int64_t next = -1;
+	int64_t next = mdl_asks_waiting(p->model) > 0 ? NUDGE_MS : -1;
 
 	for (size_t i = 0; i < p->n_told; i++) {
 		const struct plain_told *t = &p->told[i];
@@ -391,6 +405,7 @@ void plain_tick(struct plain *p, int64_t now_ms)
 	char left_text[UI_FMT_MAX];
 
 	p->now_ms = now_ms;
+	nudge(p);
 	for (size_t i = 0; i < p->n_told; i++) {
 		struct plain_told *t = &p->told[i];
 		const struct mdl_ask *a = mdl_ask_find(p->model, t->id);
@@ -715,6 +730,7 @@ static void on_token(const struct ui_token *t, void *arg)
 void plain_input(struct plain *p, const void *bytes, size_t len, int64_t now_ms)
 {
 	p->now_ms = now_ms;
+	p->key_ms = now_ms;
 	p->n_inputs++;
 	p->n_keys = 0;
 	ui_input_feed(&p->input, bytes, len, on_token, p);
@@ -745,6 +761,7 @@ void plain_init(struct plain *p, struct mdl_session *model, const struct ui_host
 			    .effects = *effects,
 			    .cols = cols,
 			    .now_ms = now_ms,
+			    .key_ms = now_ms,
 			    .is_at_start = true};
 	zw_buf_init(&p->held, HELD_MAX_B);
 	zw_buf_init(&p->shown, SHOWN_MAX_B);

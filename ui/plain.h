@@ -19,6 +19,7 @@
 #include "src/base/buf.h"
 #include "ui/ask.h"
 #include "ui/input.h"
+#include "ui/nudge.h"
 #include "ui/ui.h"
 
 /** A question that was told of, while it waits. */
@@ -51,6 +52,8 @@ struct plain_effects {
 	/** Bytes for the terminal, in order; plain_written() when it has them all. */
 	void (*write)(void *arg, const void *bytes, size_t len);
 	void (*suspend)(void *arg);
+	/** The user is not looking: enum ui_nudge_way. NULL: nobody is told. */
+	void (*nudge)(void *arg, unsigned ways, const char *text);
 	void *arg;
 };
 
@@ -89,6 +92,8 @@ struct plain {
 	uint64_t refused_us; /* newest refusal that was told */
 	int64_t refused_ms;
 	bool is_frozen;
+	struct ui_nudge nudge;
+	int64_t key_ms; /* of the last key */
 
 	/* PLAIN_ASK */
 	struct ui_ask ask;

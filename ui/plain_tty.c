@@ -24,6 +24,7 @@ struct plain_tty {
 	struct zev_io *io;
 	struct zev_timer *tick_timer, *input_timer;
 	bool is_paused, is_raw;
+	struct ui_desktop desktop;
 };
 
 /* For a signal that ends the process: how the terminal was. */
@@ -177,11 +178,22 @@ static void effect_suspend(void *arg)
 	plain_tty_continued(t);
 }
 
+/* No bell: lines are read aloud anyhow. */
+static void effect_nudge(void *arg, unsigned ways, const char *text)
+{
+	struct plain_tty *t = arg;
+
+	if ((ways & UI_NUDGE_TERMINAL) != 0)
+		ui_desktop_command(&t->desktop, text);
+	if ((ways & UI_NUDGE_DESKTOP) != 0)
+		ui_desktop_show(&t->desktop, text);
+}
+
 /* -- life --------------------------------------------------------------------------------------- */
 
 int plain_tty_new(struct zev_loop *loop, int tty_fd, struct mdl_session *model,
 		  const struct ui_host *host, const struct plain_config *config,
-		  struct plain_tty **ret)
+		  const struct ui_desktop *desktop, struct plain_tty **ret)
 {
 	struct plain_tty *t = zw_xnew(struct plain_tty);
 	struct plain_config c = *config;
@@ -189,6 +201,7 @@ int plain_tty_new(struct zev_loop *loop, int tty_fd, struct mdl_session *model,
 
 	t->loop = loop;
 	t->fd = tty_fd;
+	t->desktop = *desktop;
 	int r = raw(t);
 	if (r < 0) {
 		free(t);
@@ -201,7 +214,7 @@ int plain_tty_new(struct zev_loop *loop, int tty_fd, struct mdl_session *model,
 	plain_tty_size(tty_fd, &rows, &cols);
 	c.is_ascii = c.is_ascii || !term_locale_is_utf8();
 	const struct plain_effects effects = {
-		.write = effect_write, .suspend = effect_suspend, .arg = t};
+		.write = effect_write, .suspend = effect_suspend, .nudge = effect_nudge, .arg = t};
 	plain_init(&t->p, model, host, &c, &effects, cols, zw_mono_ms());
 	step(t);
 	*ret = t;

@@ -15,7 +15,7 @@ struct plain_tty;
  */
 int plain_tty_new(struct zev_loop *loop, int tty_fd, struct mdl_session *model,
 		  const struct ui_host *host, const struct plain_config *config,
-		  struct plain_tty **ret);
+		  const struct ui_desktop *desktop, struct plain_tty **ret);
 /** Gives the terminal back. NULL is ok. */
 void plain_tty_free(struct plain_tty *t);
 /** Async-signal-safe, for a process that is about to die. */

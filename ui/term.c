@@ -861,9 +861,35 @@ static void say_osc(struct ui_term *t, int number, const char *text)
 	flush(t);
 }
 
+/* Which form of a notice the terminal knows; behind tmux and screen nobody tells. */
+static const char *notice_form(void)
+{
+	const char *term = getenv("TERM"), *program = getenv("TERM_PROGRAM");
+
+	if (getenv("TMUX") != NULL || getenv("STY") != NULL || term == NULL)
+		return "9;";
+	if (zw_starts_with(term, "xterm-kitty"))
+		return "99;i=zwatch;";
+	if (zw_starts_with(term, "foot") || zw_starts_with(term, "rxvt") ||
+	    getenv("VTE_VERSION") != NULL || (program != NULL && strcmp(program, "konsole") == 0))
+		return "777;notify;zwatch;";
+	return "9;";
+}
+
 void term_notice(struct ui_term *t, const char *text)
 {
-	say_osc(t, 9, text);
+	bool is_tmux = getenv("TMUX") != NULL, is_screen = !is_tmux && getenv("STY") != NULL;
+	char safe[128];
+
+	if (is_console(t))
+		return;
+	zw_vis(safe, sizeof(safe), text, strlen(text));
+	sayf(t, "%s\033]%s%s\a%s",
+	     is_tmux	 ? "\033Ptmux;\033"
+	     : is_screen ? "\033P"
+			 : "",
+	     notice_form(), safe, is_tmux || is_screen ? "\033\\" : "");
+	flush(t);
 }
 
 /* -- the clipboard --------------------------------------------------------------------------------- */

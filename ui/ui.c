@@ -134,7 +134,7 @@ static void on_tick(void *arg)
 	struct ui *ui = arg;
 
 	ui_core_work(&ui->core, zw_mono_ms());
-	ui->core.is_dirty = true;
+	ui_core_tick(&ui->core, zw_mono_ms());
 	schedule(ui);
 }
 
@@ -188,12 +188,24 @@ static void on_hangup(void *arg)
 
 static void effect_bell(void *arg)
 {
-	term_bell(((struct ui *)arg)->term);
+	struct ui *ui = arg;
+
+	if (!ui->core.config.is_silent)
+		term_bell(ui->term);
 }
 
 static void effect_notice(void *arg, const char *text)
 {
-	term_notice(((struct ui *)arg)->term, text);
+	struct ui *ui = arg;
+
+	if (!ui->core.config.has_no_osc)
+		term_notice(ui->term, text);
+	ui_desktop_command(&ui->core.config.desktop, text);
+}
+
+static void effect_desktop(void *arg, const char *text)
+{
+	ui_desktop_show(&((struct ui *)arg)->core.config.desktop, text);
 }
 
 static void effect_suspend(void *arg)
@@ -259,9 +271,9 @@ static int start(struct ui *ui, int tty_fd, struct mdl_session *model, struct pa
 		 const struct ui_host *host, const struct ui_config *config)
 {
 	const struct term_host th = {on_input, on_written, on_hangup, ui};
-	const struct ui_effects effects = {effect_bell, effect_notice, effect_suspend,
-					   effect_quit, effect_reply,  effect_copy,
-					   ui};
+	const struct ui_effects effects = {
+		effect_bell, effect_notice, effect_desktop, effect_suspend,
+		effect_quit, effect_reply,  effect_copy,    ui};
 	struct ui_config c = *config;
 	int rows, cols;
 

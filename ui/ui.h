@@ -13,6 +13,7 @@
 #include "src/ev/ev.h"
 #include "src/model/model.h"
 #include "src/policy/saved.h"
+#include "ui/desktop.h"
 #include "ui/pane/grid.h"
 
 struct ui;
@@ -126,6 +127,8 @@ struct ui_config {
 	const char *history_path;   /* of the store, for the history view; borrowed */
 	const char *agent_name;	    /* shown in texts: "claude"; borrowed */
 	int64_t wall0_us;	    /* wall clock when the monotonic one was 0 */
+	bool is_silent, has_no_osc; /* no bell; no notices by the terminal */
+	struct ui_desktop desktop;  /* strings never NULL with a session */
 	const char *const *warning; /* lines for the first frame, NULL-terminated; may be NULL */
 };
 

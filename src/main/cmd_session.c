@@ -343,6 +343,62 @@ static void say_head(const struct sup_result *r)
 	closelog();
 }
 
+/* Folders of PATH that the agent cannot write; what is started for a notice is looked for there alone.
+ * Caller frees. */
+static char *path_outside(const struct start *st)
+{
+	const char *rest = getenv("PATH");
+	struct zw_buf b;
+
+	zw_buf_init(&b, 65536);
+	while (rest != NULL && *rest != '\0') {
+		size_t len = strcspn(rest, ":");
+		zw_autofree char *one = zw_xmemdup0(rest, len);
+		zw_autofree char *real = *one == '/' ? realpath(one, NULL) : NULL;
+
+		if (real != NULL && !start_is_writable(st, real))
+			zw_buf_addf(&b, "%s%s", b.len > 0 ? ":" : "", one);
+		rest += len + (rest[len] == ':');
+	}
+	char *path = zw_xmemdup0(b.len > 0 ? zw_buf_head(&b) : NULL, b.len);
+	zw_buf_fini(&b);
+	return path;
+}
+
+/* Whether there is a desktop that the user sits at. */
+static bool has_desktop(const struct cfg *c)
+{
+	const char *bus = getenv("DBUS_SESSION_BUS_ADDRESS"), *ssh = getenv("SSH_CONNECTION");
+
+	if (c->notify_desktop != CFG_NOTIFY_AUTO)
+		return c->notify_desktop == CFG_NOTIFY_ALWAYS;
+	return bus != NULL && *bus != '\0' && (ssh == NULL || *ssh == '\0');
+}
+
+/* notify-send in one of these folders; "" = none. Caller frees. */
+static char *notify_send_find(const char *path)
+{
+	while (*path != '\0') {
+		size_t len = strcspn(path, ":");
+		zw_autofree char *full = zw_xasprintf("%.*s/notify-send", (int)len, path);
+
+		if (access(full, X_OK) == 0)
+			return zw_steal(&full);
+		path += len + (path[len] == ':');
+	}
+	return zw_xstrdup("");
+}
+
+static void desktop_fill(struct dash *d, const struct start *st)
+{
+	d->path = path_outside(st);
+	d->notify_send = has_desktop(st->cfg) ? notify_send_find(d->path) : zw_xstrdup("");
+	d->config.is_silent = !st->cfg->notify_bell;
+	d->config.has_no_osc = st->cfg->notify_osc == CFG_NOTIFY_NEVER;
+	d->config.desktop = (struct ui_desktop){
+		.notify_send = d->notify_send, .command = st->cfg->notify_command, .path = d->path};
+}
+
 static void face_config(struct dash *d, const struct start *st, const struct cli *cli,
 			enum face face, const char *store, const char *name)
 {
@@ -366,6 +422,7 @@ static void face_config(struct dash *d, const struct start *st, const struct cli
 		.history_path = store,
 		.agent_name = name,
 	};
+	desktop_fill(d, st);
 }
 
 /* -- the record of the screen -------------------------------------------------------------------- */

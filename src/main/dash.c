@@ -403,6 +403,8 @@ int dash_init(struct dash *d)
 void dash_fini(struct dash *d)
 {
 	free(zw_steal(&d->tried));
+	free(zw_steal(&d->path));
+	free(zw_steal(&d->notify_send));
 	ui_free(zw_steal(&d->ui));
 	if (d->grid != NULL)
 		munmap(d->grid, PANE_GRID_SIZE_B);

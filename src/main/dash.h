@@ -16,7 +16,8 @@ struct dash {
 	struct pane_grid *grid; /* owned mapping */
 	int grid_fd, tty_fd;	/* owned */
 	struct sup_face face;
-	char *tried; /* owned; what past sessions said of a rule */
+	char *path, *notify_send; /* owned; for notices */
+	char *tried;		  /* owned; what past sessions said of a rule */
 };
 
 /**

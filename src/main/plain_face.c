@@ -38,7 +38,7 @@ static int face_open(struct sup *sup, struct zev_loop *loop, struct mdl_session 
 	for (size_t i = 0; i < sizeof(fatal) / sizeof(fatal[0]); i++)
 		signal(fatal[i], on_fatal_signal);
 	dash_host(d, &host);
-	return plain_tty_new(loop, d->tty_fd, model, &host, &config, &d->plain);
+	return plain_tty_new(loop, d->tty_fd, model, &host, &config, &c->desktop, &d->plain);
 }
 
 static void face_close(void *arg)

@@ -164,6 +164,12 @@ static void on_notice(void *arg, const char *text)
 	zw_strlcpy(f->notice, text, sizeof(f->notice));
 }
 
+static void on_desktop(void *arg, const char *text)
+{
+	(void)text;
+	((struct ui_fake *)arg)->n_desktops++;
+}
+
 static void on_suspend(void *arg)
 {
 	(void)arg;
@@ -202,8 +208,8 @@ static void init(struct ui_fake *f, enum ui_layout layout, int rows, int cols, b
 				     .look = on_look,
 				     .terminal = on_terminal,
 				     .arg = f};
-	const struct ui_effects effects = {on_bell,  on_notice, on_suspend, on_quit,
-					   on_reply, on_copy,	f};
+	const struct ui_effects effects = {on_bell, on_notice, on_desktop, on_suspend,
+					   on_quit, on_reply,  on_copy,	   f};
 	const struct ui_config config = {.layout = layout,
 					 .arm_ms = 500,
 					 .quiet_ms = 300,

@@ -19,7 +19,7 @@ struct ui_fake {
 	bool is_ascii, has_colour;
 
 	struct zw_buf input; /* what the agent got */
-	int pane_rows, pane_cols, n_frames_done, n_bells, n_answers, n_quits;
+	int pane_rows, pane_cols, n_frames_done, n_bells, n_desktops, n_answers, n_quits;
 	struct ui_answer answer; /* the last one; its strings are the copies below */
 	char note[512], key[64], shown[8192], notice[256];
 	struct ui_look look; /* the last wish, with its needle */
