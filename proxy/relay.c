@@ -213,11 +213,12 @@ static ssize_t splice_through(struct px_side *s, int *ret_error)
 	return n;
 }
 
-static bool can_splice(const struct px_side *s)
+static bool can_splice(struct px_side *s)
 {
 	const struct px_relay *r = s->relay;
 
-	return s->is_bulk && pipe_fds[0] >= 0 &&
+	/* Nothing overtakes what waits. */
+	return s->is_bulk && pipe_fds[0] >= 0 && other(s)->pending.len == 0 &&
 	       (s == &r->server ? r->on_down == NULL : r->on_up == NULL);
 }
 
