@@ -108,6 +108,7 @@ static void alignment_pattern(struct pane_vt *vt)
 			row->cell[x].cp = e;
 		}
 		row->used = vt->cols;
+		row->plain = 0;
 		row->is_wrapped = false;
 	}
 	pane_vt_dirty(vt, 0, vt->rows - 1);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/pane/history.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "src/base/mem.h"
@@ -40,13 +41,6 @@ static const uint8_t *get_n(const uint8_t *p, uint32_t *ret, unsigned n_bytes)
 	return p + n_bytes;
 }
 
-static bool same_look(const struct pane_vt_cell *a, const struct pane_vt_cell *b)
-{
-	/* All behind the first word at once; a cluster only ends a run early. */
-	return memcmp(&a->fg, &b->fg, sizeof(*a) - offsetof(struct pane_vt_cell, fg)) == 0 &&
-	       a->underline == b->underline;
-}
-
 static uint8_t *put_look(uint8_t *p, const struct pane_vt_cell *c)
 {
 	uint8_t *flags = p++;
@@ -79,14 +73,19 @@ static uint8_t *put_look(uint8_t *p, const struct pane_vt_cell *c)
 	return p;
 }
 
+static bool is_ascii(const struct pane_vt_cell *c)
+{
+	return c->cp >= ' ' && c->cp < 0x7f && c->half == PANE_VT_SINGLE &&
+	       (c->attrs & PANE_VT_ATTR_MORE) == 0;
+}
+
 static uint8_t *put_cell(uint8_t *p, const struct pane_vt_row *row, unsigned x)
 {
 	const struct pane_vt_cell *c = &row->cell[x];
 	uint8_t *head = p;
 	unsigned n = 0;
 
-	if (c->cp >= ' ' && c->cp < 0x7f && c->half == PANE_VT_SINGLE &&
-	    (c->attrs & PANE_VT_ATTR_MORE) == 0) {
+	if (is_ascii(c)) {
 		*p = (uint8_t)c->cp;
 		return p + 1;
 	}
@@ -152,7 +151,7 @@ static unsigned put_run(uint8_t **p, const struct pane_vt_row *row, unsigned x, 
 	plain.cp = plain.half = 0;
 	const struct words look = words_of(&plain);
 	out += 2;
-	for (; x < n && same_look(first, &row->cell[x]); x++) {
+	for (; x < n && pane_vt_same_look(first, &row->cell[x]); x++) {
 		/* After one that is not ASCII the next are not tried together. */
 		while (x >= slow_until && x + BLOCK <= n &&
 		       (first->attrs & PANE_VT_ATTR_MORE) == 0) {
@@ -163,7 +162,7 @@ static unsigned put_run(uint8_t **p, const struct pane_vt_row *row, unsigned x, 
 			out += BLOCK;
 			x += BLOCK;
 		}
-		if (x == n || !same_look(first, &row->cell[x]))
+		if (x == n || !pane_vt_same_look(first, &row->cell[x]))
 			break;
 		out = put_cell(out, row, x);
 	}
@@ -186,6 +185,20 @@ static unsigned content(const struct pane_vt_row *row, unsigned n)
 	return n;
 }
 
+/* One run, known to be ASCII: what a flood of text is made of. */
+static size_t put_plain(uint8_t *bytes, const struct pane_vt_row *row, unsigned n)
+{
+	uint8_t *p = put_n(put_look(bytes, &row->cell[0]), n, 2);
+
+	for (unsigned x = 0; x < n; x++) {
+#ifdef PANE_CHECK_ON
+		assert(is_ascii(&row->cell[x]) && pane_vt_same_look(&row->cell[0], &row->cell[x]));
+#endif
+		p[x] = (uint8_t)row->cell[x].cp;
+	}
+	return (size_t)(p - bytes) + n;
+}
+
 struct pane_packed *pane_pack(const struct pane_vt_row *row, unsigned cols)
 {
 	static uint8_t bytes[ROW_MAX_B];
@@ -195,6 +208,11 @@ struct pane_packed *pane_pack(const struct pane_vt_row *row, unsigned cols)
 
 	while (n > 0 && is_zero(&row->cell[n - 1]))
 		n--;
+	if (n > 0 && row->plain >= n) {
+		has_links = row->cell[0].link != 0;
+		p += put_plain(bytes, row, n);
+		x = n;
+	}
 	while (x < n) {
 		has_links |= row->cell[x].link != 0;
 		x += put_run(&p, row, x, n);
@@ -297,6 +315,7 @@ void pane_unpack(const struct pane_packed *packed, struct pane_vt_row *out, unsi
 	}
 	if (x > cols)
 		x = cols;
+	out->plain = 0;
 	memset(out->cell + x, 0, (cols - x) * sizeof(*out->cell));
 	if (out->cell[cols - 1].half == PANE_VT_WIDE)
 		out->cell[cols - 1] = (struct pane_vt_cell){.bg = out->cell[cols - 1].bg};

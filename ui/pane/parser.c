@@ -384,10 +384,22 @@ static size_t text_rest(struct pane_parser *p, const uint8_t *b, size_t len)
 	return taken;
 }
 
+/* Whether all of eight bytes are 0x20 to 0x7e. A borrow from a neighbour may say no where it is yes. */
+static bool is_text8(const uint8_t *b)
+{
+	uint64_t v;
+
+	memcpy(&v, b, sizeof(v));
+	return ((v | (v - 0x2020202020202020u) | (v + 0x0101010101010101u)) &
+		0x8080808080808080u) == 0;
+}
+
 static size_t ground(struct pane_parser *p, const uint8_t *b, size_t len)
 {
 	size_t n = 0;
 
+	while (n + sizeof(uint64_t) <= len && is_text8(b + n))
+		n += sizeof(uint64_t);
 	while (n < len && b[n] >= 0x20 && b[n] < DEL)
 		n++;
 	if (n > 0)

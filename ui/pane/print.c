@@ -54,6 +54,8 @@ static void put(struct pane_vt *vt, struct pane_vt_row *row, uint32_t cp, unsign
 	if (pane_vt_has(vt, PANE_VT_BIT(INSERT)))
 		pane_vt_insert_cells(vt, width);
 	pane_vt_cut(vt, vt->y, vt->x, vt->x + width);
+	if (vt->x < row->plain)
+		row->plain = vt->x;
 	*c = vt->pen;
 	c->cp = cp;
 	if (width == 2) {
@@ -84,6 +86,8 @@ static void append(struct pane_vt *vt, struct pane_vt_row *row, unsigned x, uint
 	uint32_t *more;
 	size_t i = 0;
 
+	if (x < row->plain)
+		row->plain = x;
 	if (row->more == NULL)
 		row->more = zw_xcalloc(vt->cols, sizeof(*row->more));
 	more = row->more[x].cp;
@@ -119,6 +123,7 @@ static void widen(struct pane_vt *vt)
 		vt->x = vt->cluster_x;
 	}
 	base.half = PANE_VT_WIDE;
+	row->plain = 0;
 	if (pane_vt_has(vt, PANE_VT_BIT(INSERT)))
 		pane_vt_insert_cells(vt, vt->x == 0 ? 2 : 1);
 	pane_vt_cut(vt, vt->y, vt->x, vt->x + 2);
@@ -171,6 +176,19 @@ void pane_vt_print_char(struct pane_vt *vt, uint32_t cp)
 	append(vt, pane_vt_row(vt, vt->y), vt->cluster_x, cp);
 }
 
+/* Keeps row->plain, after @n characters in the pen's look came to the cursor's place. */
+static void plain_note(const struct pane_vt *vt, struct pane_vt_row *row, unsigned n)
+{
+	if (vt->x == 0)
+		row->plain = n;
+	else if (vt->x > row->plain)
+		return;
+	else if (!pane_vt_same_look(&row->cell[0], &vt->pen))
+		row->plain = vt->x;
+	else if (vt->x + n > row->plain)
+		row->plain = vt->x + n;
+}
+
 /* Text that needs neither translation nor care for clusters. */
 static void print_run(struct pane_vt *vt, const uint8_t *text, size_t len)
 {
@@ -193,6 +211,7 @@ static void print_run(struct pane_vt *vt, const uint8_t *text, size_t len)
 						     .ul_colour = pen.ul_colour,
 						     .attrs = pen.attrs,
 						     .link = pen.link};
+		plain_note(vt, row, (unsigned)n);
 		vt->x += (unsigned)n;
 		if (vt->x > row->used)
 			row->used = vt->x;

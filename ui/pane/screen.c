@@ -29,6 +29,7 @@ void pane_vt_row_free(struct pane_vt_row *row)
 void pane_vt_row_resize(struct pane_vt_row *row, unsigned old_cols, unsigned cols)
 {
 	row->cell = zw_xrealloc(row->cell, cols, CELL_SIZE);
+	row->plain = 0;
 	if (row->more != NULL)
 		row->more = zw_xrealloc(row->more, cols, sizeof(*row->more));
 	if (cols > old_cols) {
@@ -44,6 +45,7 @@ void pane_vt_row_resize(struct pane_vt_row *row, unsigned old_cols, unsigned col
 /* Both halves of the wide character that has its right one at @x. */
 static void halves_blank(struct pane_vt *vt, struct pane_vt_row *row, unsigned x)
 {
+	row->plain = 0;
 	row->cell[x - 1] = (struct pane_vt_cell){.bg = vt->pen.bg};
 	row->cell[x] = (struct pane_vt_cell){.bg = vt->pen.bg};
 }
@@ -61,6 +63,8 @@ void pane_vt_cut(struct pane_vt *vt, unsigned y, unsigned from, unsigned to)
 /* Blanks [from, to) of a row where no wide character is cut. */
 static void fill(struct pane_vt *vt, struct pane_vt_row *row, unsigned from, unsigned to)
 {
+	if (from < row->plain)
+		row->plain = from;
 	if (vt->pen.bg != PANE_COLOUR_DEFAULT) {
 		for (unsigned x = from; x < to; x++)
 			row->cell[x] = (struct pane_vt_cell){.bg = vt->pen.bg};
@@ -102,6 +106,7 @@ void pane_vt_erase_row(struct pane_vt *vt, unsigned y)
 
 static void shift(struct pane_vt_row *row, unsigned to, unsigned from, unsigned n)
 {
+	row->plain = 0;
 	memmove(row->cell + to, row->cell + from, n * CELL_SIZE);
 	if (row->more != NULL)
 		memmove(row->more + to, row->more + from, n * sizeof(*row->more));

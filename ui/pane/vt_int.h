@@ -16,6 +16,9 @@
 #ifndef ZW_UI_PANE_VT_INT_H
 #define ZW_UI_PANE_VT_INT_H
 
+#include <stddef.h>
+#include <string.h>
+
 #include "src/base/map.h"
 #include "src/base/str.h"
 #include "ui/pane/parser.h"
@@ -50,6 +53,7 @@ struct pane_vt_row {
 	struct pane_vt_cell *cell; /* owned; cols of them */
 	struct pane_vt_more *more; /* owned; NULL until a cell needs it, then cols of them */
 	unsigned used;		   /* cells from here on are all zero */
+	unsigned plain;		   /* so many at the left are known to be ASCII that looks alike */
 	bool is_wrapped;	   /* goes on from the row above */
 };
 
@@ -170,6 +174,13 @@ struct pane_vt {
 	struct pane_links links;
 	uint64_t view_top; /* line at the top of the frame; PANE_VT_LIVE = the screen */
 };
+
+/** Whether two cells differ in nothing but their characters; a cluster may count as another look. */
+static inline bool pane_vt_same_look(const struct pane_vt_cell *a, const struct pane_vt_cell *b)
+{
+	return memcmp(&a->fg, &b->fg, sizeof(*a) - offsetof(struct pane_vt_cell, fg)) == 0 &&
+	       a->underline == b->underline;
+}
 
 static inline bool pane_vt_has(const struct pane_vt *vt, uint32_t bit)
 {
