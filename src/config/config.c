@@ -14,6 +14,7 @@
 #include "src/base/str.h"
 #include "src/config/agents.h"
 #include "src/config/config_int.h"
+#include "src/config/import.h"
 #include "src/config/json.h"
 
 void cfg_items_add(struct cfg_items *items, const char *text, const char *origin)
@@ -281,6 +282,18 @@ static char *find_project_dir(const struct cfg_places *p)
 	return zw_xstrdup(p->start_dir);
 }
 
+/* Claude Code's settings, named by --config. */
+static void load_claude(struct cfg *cfg, const struct cfg_places *places, const char *shown,
+			const char *text, size_t len, struct cfg_report *report)
+{
+	struct cfg_import import = {0};
+
+	if (cfg_import_read(text, len, shown, CFG_IMPORT_CLAUDE, false, NULL, places, &import,
+			    report) == 0)
+		cfg_import_apply(&import, cfg, places, report);
+	cfg_import_fini(&import);
+}
+
 static void load_file(struct cfg *cfg, const struct cfg_places *places, enum pol_layer layer,
 		      const char *path, bool must_exist, const uid_t *admin,
 		      struct cfg_report *report, struct cfg_project *keep)
@@ -307,7 +320,11 @@ static void load_file(struct cfg *cfg, const struct cfg_places *places, enum pol
 				 "cannot read the settings (%s):", zw_strerror(code));
 		return;
 	}
-	cfg_read_text(cfg, places, layer, shown, text, len, report);
+	if (layer == POL_LAYER_USER && must_exist &&
+	    cfg_import_recognise(text, len) == CFG_IMPORT_CLAUDE)
+		load_claude(cfg, places, shown, text, len, report);
+	else
+		cfg_read_text(cfg, places, layer, shown, text, len, report);
 	if (keep == NULL)
 		return;
 	keep->text = zw_steal(&text);

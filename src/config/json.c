@@ -38,6 +38,7 @@ struct reader {
 	struct cfg_json_error *error;
 	yajl_handle yajl;
 	const char *text;
+	size_t skipped; /* bytes of the file before it: a byte order mark */
 	size_t counted; /* bytes of text that line has seen */
 	unsigned line;
 	const char *key; /* of the member whose value comes next */
@@ -214,11 +215,17 @@ static int on_start_array(void *arg)
 	return on_open(arg, CFG_JSON_ARRAY);
 }
 
+/* The bracket is the token that yajl has just read. */
+static void end_note(const struct reader *r, struct cfg_json *v)
+{
+	v->end = (unsigned)(yajl_get_bytes_consumed(r->yajl) - 1 + r->skipped);
+}
+
 static int on_end_array(void *arg)
 {
 	struct reader *r = arg;
 
-	r->depth--;
+	end_note(r, r->stack[--r->depth].value);
 	return 1;
 }
 
@@ -237,6 +244,7 @@ static int on_end_map(void *arg)
 	struct cfg_json *map = r->stack[--r->depth].value;
 	char text[256], name[128];
 
+	end_note(r, map);
 	if (map->n < 2)
 		return 1;
 	zw_autofree struct cfg_json **members = zw_xcalloc(map->n, sizeof(*members));
@@ -384,8 +392,9 @@ int cfg_json_parse(const char *text, size_t len, struct cfg_json_doc **ret,
 			   sizeof(ret_error->text));
 		return ZW_E_TOOBIG;
 	}
-	if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
-		text += 3, len -= 3;
+	size_t skipped = len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+	text += skipped;
+	len -= skipped;
 	int code = check_bytes(text, len, ret_error);
 	if (code < 0)
 		return code;
@@ -397,8 +406,11 @@ int cfg_json_parse(const char *text, size_t len, struct cfg_json_doc **ret,
 		memcpy(copy, text, len);
 	copy[len] = '\n';
 	copy[len + 1] = '\0';
-	struct reader r = {
-		.doc = zw_xnew(struct cfg_json_doc), .error = ret_error, .text = copy, .line = 1};
+	struct reader r = {.doc = zw_xnew(struct cfg_json_doc),
+			   .error = ret_error,
+			   .text = copy,
+			   .skipped = skipped,
+			   .line = 1};
 	r.yajl = yajl_alloc(&callbacks, NULL, &r);
 	if (r.yajl == NULL)
 		zw_fatal("out of memory");

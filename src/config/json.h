@@ -27,13 +27,14 @@ enum cfg_json_type {
 /** A value. Everything it points to lives as long as its document. */
 struct cfg_json {
 	enum cfg_json_type type;
-	unsigned line;		/* where it begins; of a member: where its key stands */
-	unsigned n;		/* values in an array or object */
-	const char *key;	/* of a member of an object, else NULL */
-	const char *str;	/* STRING: UTF-8, no NUL inside; NUMBER: as written; else NULL */
-	int64_t number;		/* NUMBER with is_integer */
-	bool is_integer;	/* NUMBER: whole and within int64_t */
-	bool boolean;		/* BOOL */
+	unsigned line;	 /* where it begins; of a member: where its key stands */
+	unsigned n;	 /* values in an array or object */
+	unsigned end;	 /* of an array or object: where its closing bracket stands, in bytes */
+	const char *key; /* of a member of an object, else NULL */
+	const char *str; /* STRING: UTF-8, no NUL inside; NUMBER: as written; else NULL */
+	int64_t number;	 /* NUMBER with is_integer */
+	bool is_integer; /* NUMBER: whole and within int64_t */
+	bool boolean;	 /* BOOL */
 	struct cfg_json *child; /* first value of an array or object, in order of the text */
 	struct cfg_json *next;	/* value after this in the same array or object */
 };

@@ -39,6 +39,7 @@ int cmd_log_rm(struct start *st, const struct cli *cli);
 void cmd_db_prune_behind(struct start *st);
 int cmd_check(struct start *st, const struct cli *cli);
 int cmd_config(struct start *st, const struct cli *cli);
+int cmd_import(struct start *st, const struct cli *cli);
 int cmd_trust(struct start *st, const struct cli *cli);
 /** --print-policy: what would be in force in a session, and stop. */
 int cmd_policy(struct start *st, const struct cli *cli);

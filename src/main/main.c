@@ -87,6 +87,8 @@ static int run_command(struct start *st, const struct cli *cli, int config_error
 		return cmd_check(st, cli);
 	case CLI_CMD_config:
 		return cmd_config(st, cli);
+	case CLI_CMD_import:
+		return cmd_import(st, cli);
 	case CLI_CMD_trust:
 		return cmd_trust(st, cli);
 	case CLI_CMD_why:
