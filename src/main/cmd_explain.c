@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <sys/stat.h>
 
+#include "src/audit/json.h"
 #include "src/audit/query.h"
 #include "src/base/err.h"
 #include "src/base/io.h"
@@ -24,6 +25,9 @@ struct walk {
 	struct cfg_saved saved;
 	char *program, *hash; /* of --as; "" = not told */
 	int64_t now_s;
+	bool is_json;
+	struct zw_buf out; /* with is_json */
+	struct aud_json json;
 };
 
 static int status_of(const struct walk *w, enum pol_verdict v)
@@ -38,9 +42,57 @@ static const char *verdict_word(enum pol_verdict v)
 	return v == POL_ALLOW ? "allow" : v == POL_ASK ? "ask" : "deny";
 }
 
-static void step(int n, const char *question, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-static void step(int n, const char *question, const char *fmt, ...)
+/* A fact: a line with a label, or a member. */
+static void fact(struct walk *w, const char *label, const char *name, const char *text)
+{
+	if (*text == '\0')
+		return;
+	if (w->is_json)
+		aud_json_str(&w->json, name, zw_span(text));
+	else
+		dprintf(1, "%-14s %s\n", label, text);
+}
+
+static void list_begin(struct walk *w, const char *name)
+{
+	if (w->is_json)
+		aud_json_begin(&w->json, name, '[');
+}
+
+static void list_item(struct walk *w, const char *label, const char *text, const char *more)
+{
+	if (w->is_json)
+		aud_json_str(&w->json, NULL, zw_span(text));
+	else if (*more != '\0')
+		dprintf(1, "%-8s %-40s %s\n", label, text, more);
+	else
+		dprintf(1, "%-*s %s\n", *label != '\0' ? 8 : 14, label, text);
+}
+
+static void list_end(struct walk *w)
+{
+	if (w->is_json)
+		aud_json_end(&w->json, ']');
+}
+
+static void head(struct walk *w, enum pol_verdict v, enum pol_risk risk, const char *target,
+		 const char *title)
+{
+	if (!w->is_json) {
+		dprintf(1, "%-6s %s  %s%s%s%s\n", verdict_word(v), zw_risk_word(risk), target,
+			*title != '\0' ? "  (" : "", title, *title != '\0' ? ")" : "");
+		return;
+	}
+	aud_json_str(&w->json, "verdict", zw_span(verdict_word(v)));
+	aud_json_str(&w->json, "risk", zw_span(zw_risk_word(risk)));
+	aud_json_str(&w->json, "target", zw_span(target));
+	if (*title != '\0')
+		aud_json_str(&w->json, "title", zw_span(title));
+}
+
+static void step(struct walk *w, int n, const char *question, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+static void step(struct walk *w, int n, const char *question, const char *fmt, ...)
 {
 	zw_autofree char *text = NULL;
 	va_list ap;
@@ -50,7 +102,14 @@ static void step(int n, const char *question, const char *fmt, ...)
 		zw_fatal("out of memory");
 	va_end(ap);
 	zw_autofree char *safe = zw_vis_dup(text, strlen(text), 4096);
-	dprintf(1, "       %d %-26s %s\n", n, question, safe);
+	if (!w->is_json) {
+		dprintf(1, "       %d %-26s %s\n", n, question, safe);
+		return;
+	}
+	aud_json_begin(&w->json, NULL, '{');
+	aud_json_str(&w->json, "question", zw_span(question));
+	aud_json_str(&w->json, "answer", zw_span(safe));
+	aud_json_end(&w->json, '}');
 }
 
 /* -- the rules that hold here ------------------------------------------------------------------- */
@@ -123,25 +182,35 @@ static void look(const struct walk *w, const struct pol_try *t, struct pol_decis
 	d->rule = 0;
 }
 
-static void steps_print(const struct walk *w, const struct pol_decision *d, const char *near,
-			const char *inside, const char *what)
+static void steps(struct walk *w, const struct pol_decision *d, const char *near,
+		  const char *inside, const char *what)
 {
 	bool is_rule = d->by == ZW_BY_RULE;
 	bool is_deny = is_rule && d->verdict == POL_DENY;
 	const char *origin = d->origin != NULL ? d->origin : "";
 
-	step(1, "inside the sandbox?", "%s", inside);
-	step(2, "any deny?", is_deny ? "rule %u, %s" : "no", d->rule, origin);
+	step(w, 1, "inside the sandbox?", "%s", inside);
+	step(w, 2, "any deny?", is_deny ? "rule %u, %s" : "no", d->rule, origin);
 	if (is_deny)
 		return;
 	if (is_rule && d->verdict == POL_ALLOW)
-		step(3, "any allow?", "rule %u, %s", d->rule, origin);
+		step(w, 3, "any allow?", "rule %u, %s", d->rule, origin);
 	else
-		step(3, "any allow?", "%s", near != NULL ? near : "no rule is about this");
+		step(w, 3, "any allow?", "%s", near != NULL ? near : "no rule is about this");
 	if (is_rule)
 		return;
-	step(4, "what is left", "mode %s, %s: %s%s%s", zw_mode_word((unsigned)w->st->cfg->mode),
+	step(w, 4, "what is left", "mode %s, %s: %s%s%s", zw_mode_word((unsigned)w->st->cfg->mode),
 	     what, verdict_word(d->verdict), *d->reason != '\0' ? ". " : "", d->reason);
+}
+
+static void steps_print(struct walk *w, const struct pol_decision *d, const char *near,
+			const char *inside, const char *what)
+{
+	if (w->is_json)
+		aud_json_begin(&w->json, "steps", '[');
+	steps(w, d, near, inside, what);
+	if (w->is_json)
+		aud_json_end(&w->json, ']');
 }
 
 /* -- targets ------------------------------------------------------------------------------------ */
@@ -169,10 +238,11 @@ static int explain_site(struct walk *w, const char *word)
 	pol_decide_site(w->policy, &host, try.port, w->program, &d);
 	try_fill(w, &try);
 	look(w, &try, &d, &near);
-	dprintf(1, "%-6s low  %s\n", verdict_word(d.verdict), full);
+	head(w, d.verdict, POL_RISK_LOW, full, "");
 	steps_print(w, &d, near, "no, a site is outside", "site");
+	zw_autofree char *fix = zw_xasprintf("zwatch rules add allow %s --here", full);
 	if (d.verdict != POL_ALLOW && d.by != ZW_BY_RULE)
-		dprintf(1, "To be asked no more: zwatch rules add allow %s --here\n", full);
+		fact(w, "To be asked no more:", "fix", fix);
 	return status_of(w, d.verdict);
 }
 
@@ -184,20 +254,20 @@ static void socket_look(const char *path, char **ret_real, struct stat *ret_st, 
 		*ret_real = zw_xstrdup(path);
 }
 
-static void socket_advice(const struct cfg_class *c, const char *real, enum pol_verdict v)
+static void socket_advice(struct walk *w, const struct cfg_class *c, const char *real,
+			  enum pol_verdict v)
 {
 	zw_autofree char *shown = zw_vis_dup(real, strlen(real), 4096);
 
-	dprintf(1, "What it means  %s\n", c->allow);
-	if (*c->safer != '\0')
-		dprintf(1, "Safer          %s\n", c->safer);
-	if (v == POL_ALLOW)
-		return;
-	if (c->c.risk >= POL_RISK_HIGH)
-		dprintf(1, "To be asked no more: answer the question with N (refuse) when it "
-			   "comes.\n");
-	else
-		dprintf(1, "To be asked no more: zwatch rules add allow unix:%s --here\n", shown);
+	zw_autofree char *fix = zw_xasprintf("zwatch rules add allow unix:%s --here", shown);
+
+	fact(w, "What it means", "means", c->allow);
+	fact(w, "Safer", "safer", c->safer);
+	if (v != POL_ALLOW)
+		fact(w, "To be asked no more:", "fix",
+		     c->c.risk >= POL_RISK_HIGH
+			     ? "answer the question with N (refuse) when it comes."
+			     : fix);
 }
 
 static int explain_socket(struct walk *w, const char *path)
@@ -230,12 +300,11 @@ static int explain_socket(struct walk *w, const char *path)
 	try_fill(w, &try);
 	look(w, &try, &d, &near);
 	zw_autofree char *shown = zw_vis_dup(real, strlen(real), 4096);
-	dprintf(1, "%-6s %s  %s  (%s)\n", verdict_word(d.verdict), zw_risk_word(try.risk), shown,
-		c->title);
+	head(w, d.verdict, try.risk, shown, c->title);
 	steps_print(w, &d, near,
 		    *real == '@' || is_there ? "no, it is the host's" : "nothing is there now",
 		    zw_risk_word(try.risk));
-	socket_advice(c, real, d.verdict);
+	socket_advice(w, c, real, d.verdict);
 	return status_of(w, d.verdict);
 }
 
@@ -258,18 +327,29 @@ static int explain_class(struct walk *w, const struct cfg_class *c)
 {
 	const struct cfg_catalogue *cat = start_catalogue(w->st);
 
-	dprintf(1, "%s  %s: %s\n", zw_risk_word(c->c.risk), c->c.name, c->title);
-	dprintf(1, "What it means  %s\n", c->allow);
-	if (*c->safer != '\0')
-		dprintf(1, "Safer          %s\n", c->safer);
-	if (c->c.treat == POL_TREAT_REFUSE)
+	if (w->is_json) {
+		aud_json_str(&w->json, "risk", zw_span(zw_risk_word(c->c.risk)));
+		aud_json_str(&w->json, "class", zw_span(c->c.name));
+		aud_json_str(&w->json, "title", zw_span(c->title));
+		aud_json_bool(&w->json, "is_refused", c->c.treat == POL_TREAT_REFUSE);
+	} else {
+		dprintf(1, "%s  %s: %s\n", zw_risk_word(c->c.risk), c->c.name, c->title);
+	}
+	fact(w, "What it means", "means", c->allow);
+	fact(w, "Safer", "safer", c->safer);
+	if (c->c.treat == POL_TREAT_REFUSE && !w->is_json)
 		dprintf(1, "Never opened.\n");
-	else if (c->c.risk >= POL_RISK_HIGH)
-		dprintf(1, "To type        %s\n", c->word);
+	else if (c->c.risk >= POL_RISK_HIGH && c->c.treat != POL_TREAT_REFUSE)
+		fact(w, "To type", "word", c->word);
+	list_begin(w, "paths");
 	for (size_t i = 0; i < cat->n_patterns; i++)
-		if (&cat->classes[cat->patterns[i].class_index] == c)
-			dprintf(1, "               %s%s\n", cat->patterns[i].is_abstract ? "@" : "",
-				cat->patterns[i].glob);
+		if (&cat->classes[cat->patterns[i].class_index] == c) {
+			zw_autofree char *one =
+				zw_xasprintf("%s%s", cat->patterns[i].is_abstract ? "@" : "",
+					     cat->patterns[i].glob);
+			list_item(w, "", one, "");
+		}
+	list_end(w);
 	return ZW_EXIT_OK;
 }
 
@@ -281,13 +361,25 @@ static int explain_preset(struct walk *w, const char *name)
 		dprintf(2, "zwatch: there is no preset '%s'\n", name);
 		return ZW_EXIT_NOTHING;
 	}
-	dprintf(1, "%s  %s, runs %s\n", a->name, a->title, a->command);
+	if (w->is_json) {
+		aud_json_str(&w->json, "preset", zw_span(a->name));
+		aud_json_str(&w->json, "title", zw_span(a->title));
+		aud_json_str(&w->json, "command", zw_span(a->command));
+	} else {
+		dprintf(1, "%s  %s, runs %s\n", a->name, a->title, a->command);
+	}
+	list_begin(w, "sites");
 	for (size_t i = 0; i < a->n_sites; i++)
-		dprintf(1, "allow    %-40s %s\n", a->sites[i].site, a->sites[i].source);
+		list_item(w, "allow", a->sites[i].site, a->sites[i].source);
+	list_end(w);
+	list_begin(w, "writable");
 	for (size_t i = 0; i < a->writable.n; i++)
-		dprintf(1, "write    %s\n", a->writable.list[i].path);
+		list_item(w, "write", a->writable.list[i].path, "");
+	list_end(w);
+	list_begin(w, "private");
 	for (size_t i = 0; i < a->private_.n; i++)
-		dprintf(1, "private  %s\n", a->private_.list[i].path);
+		list_item(w, "private", a->private_.list[i].path, "");
+	list_end(w);
 	cfg_agent_free(a);
 	return ZW_EXIT_OK;
 }
@@ -363,7 +455,13 @@ static int explain_path(struct walk *w, const char *word)
 	zw_autofree char *shown =
 		zw_vis_dup(real != NULL ? real : path, strlen(real != NULL ? real : path), 4096);
 	zw_autofree char *why = zw_vis_dup(p.why, strlen(p.why), 1024);
-	dprintf(1, "%-8s %s\n         %s\n", words[p.view], shown, why);
+	if (w->is_json) {
+		fact(w, "", "view", words[p.view]);
+		fact(w, "", "path", shown);
+		fact(w, "", "why", why);
+	} else {
+		dprintf(1, "%-8s %s\n         %s\n", words[p.view], shown, why);
+	}
 	if (!cli_has(w->cli, CLI_OPT_EXIT_CODE))
 		return ZW_EXIT_OK;
 	return p.view == VIEW_HIDDEN ? 1 : 0;
@@ -433,7 +531,7 @@ static int take_program(struct walk *w)
 	return 0;
 }
 
-static int explain(struct walk *w)
+static int explain_word(struct walk *w)
 {
 	const char *word = w->cli->rest[0];
 	const struct cfg_class *c;
@@ -452,9 +550,32 @@ static int explain(struct walk *w)
 	return c != NULL ? explain_class(w, c) : explain_site(w, word);
 }
 
+/* JSON is printed as a whole, and not when there is nothing to explain. */
+static int explain(struct walk *w)
+{
+	size_t before;
+
+	if (!w->is_json)
+		return explain_word(w);
+	zw_buf_init(&w->out, 1u << 20);
+	aud_json_init(&w->json, &w->out);
+	aud_json_begin(&w->json, NULL, '{');
+	aud_json_int(&w->json, "schema", 1);
+	before = w->out.len;
+	int status = explain_word(w);
+	aud_json_end(&w->json, '}');
+	if (w->out.len > before + 1 && w->json.error == 0)
+		dprintf(1, "%.*s\n", (int)w->out.len, (const char *)zw_buf_head(&w->out));
+	zw_buf_fini(&w->out);
+	return status;
+}
+
 int cmd_explain(struct start *st, const struct cli *cli)
 {
-	struct walk w = {.st = st, .cli = cli, .now_s = zw_now_us() / 1000000};
+	struct walk w = {.st = st,
+			 .cli = cli,
+			 .now_s = zw_now_us() / 1000000,
+			 .is_json = cli_has(cli, CLI_OPT_JSON)};
 	zw_autofree char *rules = cmd_rules_path(st);
 
 	if (cli->n_rest == 0) {

@@ -110,6 +110,16 @@ static void print_row(const struct run *run, const struct pol_saved *r)
 		state_word(run, r));
 }
 
+/* --session: what an answer of that session kept. */
+static bool is_listed(const struct run *run, const struct pol_saved *r)
+{
+	const char *word = cli_get(run->cli, CLI_OPT_SESSION);
+	uint64_t session = 0;
+
+	return word == NULL || (zw_parse_u64(word, strlen(word), INT64_MAX, &session) == 0 &&
+				r->session == (int64_t)session && session != 0);
+}
+
 static int list(struct run *run)
 {
 	if (cli_has(run->cli, CLI_OPT_JSON)) {
@@ -118,12 +128,16 @@ static int list(struct run *run)
 		zw_write_all(1, text, strlen(text));
 		return ZW_EXIT_OK;
 	}
-	if (run->saved.n == 0)
+	size_t n = 0;
+	for (size_t i = 0; i < run->saved.n; i++)
+		n += is_listed(run, &run->saved.list[i]);
+	if (n == 0)
 		return ZW_EXIT_NOTHING;
 	dprintf(1, "%-4s %-6s %-36s  %-16s  %-20s  %-17s  %5s  %s\n", "N", "DO", "TARGET", "BY",
 		"WHERE", "UNTIL", "USED", "LAST");
 	for (size_t i = 0; i < run->saved.n; i++)
-		print_row(run, &run->saved.list[i]);
+		if (is_listed(run, &run->saved.list[i]))
+			print_row(run, &run->saved.list[i]);
 	return ZW_EXIT_OK;
 }
 

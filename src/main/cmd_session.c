@@ -330,6 +330,9 @@ static void say_end(const struct sup_result *r)
 		dprintf(2, "        review: zwatch show %llu%s%.*s\n",
 			(unsigned long long)r->session,
 			*r->head != '\0' ? "     head of its record: " : "", HEAD_DIGITS, r->head);
+	if (r->session != 0 && r->n_kept > 0)
+		dprintf(2, "        undo what was kept (%u): zwatch rules list --session %llu\n",
+			r->n_kept, (unsigned long long)r->session);
 }
 
 /* The head goes where the agent and whoever changes the store later cannot reach. */

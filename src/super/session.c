@@ -578,6 +578,9 @@ int sup_run(const struct sup_config *config, const struct sup_face *face, struct
 	ret->n_deny = s.model.n_deny;
 	ret->n_ask = s.model.n_ask;
 	ret->n_miss = s.model.n_miss;
+	for (size_t i = 0; i < s.saved.n; i++)
+		ret->n_kept +=
+			ret->session != 0 && s.saved.list[i].session == (int64_t)ret->session;
 	mdl_set(&ret->warning, zw_span(s.model.warning), 1024);
 	mdl_set(&ret->cast_path, zw_span(s.cast_path), 4096);
 	fini(&s);

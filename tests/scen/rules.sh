@@ -62,6 +62,21 @@ out=$(zw explain unix:/var/run/docker.sock)
 has "a socket" 'CRITICAL' "$out"
 hasnt "P13 no hint that opens it" 'rules add|allow-unix|--allow' "$out"
 hasnt "P13 nor by its class" 'rules add|allow-unix|--allow' "$(zw explain docker.sock)"
+classes=$(python3 -c "import json;print(' '.join(c['name'] for c in json.load(open('$ZW_SRC/data/sockets.json'))['classes']))")
+[ "$(printf '%s' "$classes" | wc -w)" -gt 20 ] || bad "the classes of the catalogue could not be read: $classes"
+for c in $classes; do
+	text=$(zw explain "$c")
+	case $text in HIGH* | CRITICAL*) ;; *) continue ;; esac
+	n_dangerous=$((${n_dangerous:-0} + 1))
+	printf '%s %s' "$text" "$(zw explain --json "$c")" | grep -qE 'rules add|allow-unix|--allow' && bad "P13 $c: $text"
+done
+[ "${n_dangerous:-0}" -gt 10 ] && echo "ok: P13 no class of $n_dangerous offers an allow" || bad "only ${n_dangerous:-0} dangerous classes were looked at"
+json() { zw explain --json "$@" | python3 -c "import json,sys;d=json.load(sys.stdin);print(d['schema'],d.get('verdict',d.get('view')),d.get('risk'),len(d.get('steps',[])))"; }
+same "explain --json of a site" "1 ask low 4" "$(json e.test)"
+same "of one that a rule denies" "1 deny low 2" "$(json d.test)"
+same "of a socket" "1 ask CRITICAL 4" "$(json unix:/var/run/docker.sock)"
+same "of a path" "1 write None 0" "$(json "path:$project/x")"
+same "and nothing for what is no site" "" "$(zw explain --json 'a b' 2>/dev/null)"
 has "a path" '^write ' "$(zw explain "path:$project/x")"
 has "a hidden path" '^hidden ' "$(zw explain "path:$HOME/.config/zwatch/rules.json")"
 

@@ -72,6 +72,8 @@ tt_keys a
 tt_wait 'one.py is not the same file as when you agreed'
 tt_keys n
 tt_wait 'ANSWER4 NO'
+has "rules of this session" '^1 +allow' "$("$zwatch" rules list --session 1)"
+same "and of another" '' "$("$zwatch" rules list --session 99)"
 # zwatch why, inside
 run "./zw why"
 tt_wait 'ANSWER5 refused'
