@@ -160,7 +160,7 @@ void cfg_free(struct cfg *cfg)
 		cfg->rules,	     cfg->rule_keys,	     cfg->sockets,
 		cfg->agents,	     cfg->upstream_proxy,    cfg->upstream_proxy_credentials,
 		cfg->notify_command, cfg->dns_trust_anchors, cfg->project_dir,
-		cfg->project_file,   cfg->user_file,
+		cfg->project_file,   cfg->user_file,	     cfg->project.text,
 	};
 	for (size_t i = 0; i < ZW_N_ELEMENTS(others); i++)
 		free(others[i]);

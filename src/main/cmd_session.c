@@ -17,7 +17,6 @@
 #include "src/main/cmd.h"
 #include "src/main/dash.h"
 #include "src/main/way_out.h"
-#include "src/main/wishes.h"
 #include "src/super/super.h"
 #include "ui/outer.h"
 
@@ -702,8 +701,6 @@ int cmd_session(struct start *st, const struct cli *cli)
 		return ZW_EXIT_USAGE;
 	}
 	int status = face_choose(cli, &face, &why);
-	if (status == 0)
-		status = wishes_ask(st, cli);
 	if (status == 0)
 		status = danger_check(st, cli, &is_dangerous);
 	if (status != 0)

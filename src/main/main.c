@@ -12,6 +12,8 @@
 #include "src/base/str.h"
 #include "src/base/vis.h"
 #include "src/main/cmd.h"
+#include "src/main/first_run.h"
+#include "src/main/wishes.h"
 
 /* Descriptors 0 to 2 exist from the start, so that no other file ever lands there. */
 static void stdio_ensure(void)
@@ -107,7 +109,13 @@ static int run_command(struct start *st, const struct cli *cli, int config_error
 			   "settings\n");
 		return ZW_EXIT_CONFIG;
 	}
-	return cmd_session(st, cli);
+	/* What is asked before the agent starts; not where it will not start anyway. */
+	bool can_start =
+		(cli->command == CLI_CMD_AGENT || cli->n_rest > 0) && getenv("ZWATCH") == NULL;
+	int status = can_start ? first_run(st, cli) : 0;
+	if (status == 0 && can_start)
+		status = wishes_ask(st, cli);
+	return status == 0 ? cmd_session(st, cli) : status;
 }
 
 static int with_settings(struct cli *cli)

@@ -11,6 +11,7 @@ unset XDG_CONFIG_HOME XDG_STATE_HOME ZWATCH_CONFIG ZWATCH ZWATCH_DB ZWATCH_UI DO
 project=$W/project
 mkdir -p "$HOME/.config/zwatch" "$XDG_RUNTIME_DIR" "$project"
 chmod 700 "$HOME" "$XDG_RUNTIME_DIR"
+echo '{}' >"$HOME/.config/zwatch/config.json" # nobody's first run
 cd "$project" || exit 1
 n_bad=0
 pids=""

@@ -54,6 +54,9 @@ def prepare():
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     for name in ("home", "run", "project"):
         os.makedirs(os.path.join(folder, name), mode=0o700)
+    os.makedirs(os.path.join(folder, "home/.config/zwatch"), mode=0o700)
+    with open(os.path.join(folder, "home/.config/zwatch/config.json"), "w") as f:
+        f.write("{}")  # nobody's first run
     keep = {k: v for k, v in os.environ.items() if k in ("PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS")}
     os.environ.clear()
     os.environ.update(keep, HOME=os.path.join(folder, "home"), XDG_RUNTIME_DIR=os.path.join(folder, "run"),

@@ -6,7 +6,9 @@ zwatch = os.environ["ZW_BIN"] + "/zwatch"
 home = tempfile.mkdtemp(prefix="zwtest.")
 env = {k: v for k, v in os.environ.items() if k not in ("ZWATCH", "ZWATCH_UI", "DOCKER_HOST", "NO_COLOR")}
 env.update(HOME=home + "/home", XDG_RUNTIME_DIR=home + "/run", LC_ALL="C.UTF-8", TERM="dumb")
-os.makedirs(env["HOME"], 0o700)
+os.makedirs(env["HOME"] + "/.config/zwatch", 0o700)
+with open(env["HOME"] + "/.config/zwatch/config.json", "w") as f:
+    f.write("{}")  # nobody's first run
 os.makedirs(env["XDG_RUNTIME_DIR"], 0o700)
 bad = 0
 
