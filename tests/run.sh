@@ -150,7 +150,7 @@ else
 fi
 # Each test once more where it can tell more: parsers under the sanitizers, what people see in release.
 # What is slow and the same in every build runs there with --long only.
-again="^(net.clients|agents.*|lint.(cases|format|headers|layers|resolvers|source))\$"
+again="^(net.clients|net.soak|agents.*|lint.(cases|format|headers|layers|resolvers|source))\$"
 [ -z "${ZW_LONG:-}" ] || again='^$'
 jobs=$(nproc) target=fuzzers build_and_test fuzz
 build_and_test asan -L '^(unit|fuzz|net|scen)$' -E "$again"

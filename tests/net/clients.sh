@@ -2,26 +2,12 @@
 # Real programs in a real session, with proxy variables and without, to an allowed and to a denied name:
 # the same verdict for both ways, and one row for one connection. Z151 programs that ignore the
 # variables, Z155 IPv4 in IPv6, Z165 what works, Z166 what goes around the variables is carried all the same.
-. "${ZW_SRC:?}/tests/support/lib.sh"
-work=$W
-outer_pids=$pids
-. "${ZW_SRC:?}/tests/net/zones.sh"
-pids=$outer_pids
-PATH=/usr/bin:$PATH:/usr/sbin
-command -v unbound >/dev/null || skip "unbound is not installed"
-make_certs
-make_zone
+. "${ZW_SRC:?}/tests/net/session.sh"
 cert wild 'DNS:*.zw.test'
-. "$ZW_SRC/tests/support/ports.sh"
-take_ports
-unbound_start dot $port ""
-http=$((port + 1)) https=$((port + 2)) ws=$((port + 3))
-python3 "$ZW_SRC/tests/support/origin.py" $http $https "$W/wild.pem" "$W/wild.key" &
-pids="$pids $!"
+origin_start wild
+ws=$((port + 3))
 python3 "$ZW_SRC/tests/support/wsorigin.py" $ws &
 pids="$pids $!"
-up() { curl -s -o "$W/up" "http://127.0.0.1:$1/"; }
-wait_until 10 up $http || bad "the origin did not start"
 cp "$ca" "$project/ca.pem"
 cp "$ZW_SRC/tests/support/wsclient.py" "$project/"
 config <<C

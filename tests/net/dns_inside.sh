@@ -1,18 +1,7 @@
 #!/bin/bash
 # The name server inside a real session: what it answers by itself, what it asks outside and what never
 # leaves. Z071 types and options, Z073 every server that is listed, Z077 letter case, Z078 long answers.
-. "${ZW_SRC:?}/tests/support/lib.sh"
-work=$W
-outer_pids=$pids
-. "${ZW_SRC:?}/tests/net/zones.sh"
-pids=$outer_pids
-PATH=$PATH:/usr/sbin
-command -v unbound >/dev/null || skip "unbound is not installed"
-make_certs
-make_zone
-. "$ZW_SRC/tests/support/ports.sh"
-take_ports
-unbound_start dot $port ""
+. "${ZW_SRC:?}/tests/net/session.sh"
 config <<C
 {
   "network": {

@@ -3,27 +3,8 @@
 # proven, what is not, and what has no keys. And network.dns.zones: names that go elsewhere.
 . "$(dirname "$0")/zones.sh"
 own_net "$0" "$@"
-for tool in unbound openssl; do command -v $tool >/dev/null || PATH=$PATH:/usr/sbin; done
-command -v unbound >/dev/null || skip "unbound is not installed"
-command -v openssl >/dev/null || skip "openssl is not installed"
+. "$(dirname "$0")/driver.sh"
 command -v ldns-signzone >/dev/null || skip "ldnsutils is not installed"
-work=$(mktemp -d)
-trap 'stop_all; rm -rf "$work"' EXIT
-. "$ZW_SRC/tests/support/ports.sh"
-take_ports
-driver=$ZW_BIN/res_driver
-bad=0
-
-check() {
-	echo "-- $1"
-	shift
-	"$driver" "$ZW_BIN" "$@" || bad=1
-}
-
-fail() {
-	echo "FAIL $*"
-	bad=1
-}
 
 # sign ZONE FILE: keys and $work/FILE.signed; the DS record is left in $ds.
 sign() {

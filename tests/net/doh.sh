@@ -3,28 +3,9 @@
 # server, and a server that does all that HTTP/2 and DNS forbid.
 . "$(dirname "$0")/zones.sh"
 own_net "$0" "$@"
-for tool in unbound openssl; do command -v $tool >/dev/null || PATH=$PATH:/usr/sbin; done
-command -v unbound >/dev/null || skip "unbound is not installed"
-command -v openssl >/dev/null || skip "openssl is not installed"
+. "$(dirname "$0")/driver.sh"
 command -v python3 >/dev/null || skip "python3 is not installed"
 unbound -V | grep -q nghttp2 || skip "this unbound has no DNS over HTTPS"
-work=$(mktemp -d)
-trap 'stop_all; rm -rf "$work"' EXIT
-. "$ZW_SRC/tests/support/ports.sh"
-take_ports
-driver=$ZW_BIN/res_driver
-bad=0
-
-check() {
-	echo "-- $1"
-	shift
-	"$driver" "$ZW_BIN" "$@" || bad=1
-}
-
-fail() {
-	echo "FAIL $*"
-	bad=1
-}
 
 make_certs
 cert ip IP:127.0.0.1

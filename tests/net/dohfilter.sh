@@ -2,24 +2,9 @@
 # DNS over HTTPS in a real session. Filter: a public name server is answered for by zwatch, over HTTP/2
 # and HTTP/1.1, by GET, POST and in JSON, and each name is judged. Block: none is reached, and the
 # record names it.
-. "${ZW_SRC:?}/tests/support/lib.sh"
-work=$W
-outer_pids=$pids
-. "${ZW_SRC:?}/tests/net/zones.sh"
-pids=$outer_pids
-PATH=$PATH:/usr/sbin
-command -v unbound >/dev/null || skip "unbound is not installed"
+. "${ZW_SRC:?}/tests/net/session.sh"
 curl --help dns 2>/dev/null | grep -q doh-url || skip "this curl knows no DNS over HTTPS"
-make_certs
-make_zone
-. "$ZW_SRC/tests/support/ports.sh"
-take_ports
-unbound_start dot $port ""
-http=$((port + 1)) https=$((port + 2))
-python3 "$ZW_SRC/tests/support/origin.py" $http $https "$W/web.pem" "$W/web.key" &
-pids="$pids $!"
-up() { curl -s -o "$W/up" "http://127.0.0.1:$1/"; }
-wait_until 10 up $http || bad "the origin did not start"
+origin_start web
 settings() {
 	config <<C
 {

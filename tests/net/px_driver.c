@@ -25,11 +25,13 @@
 enum { HTTP, SOCKS, TRANSPARENT, DNS_UDP, DNS_TCP, N_LISTENERS };
 
 #define EXE "/usr/bin/program"
+/* Of an origin. */
+#define HOSTILE "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-5\r\n"
 
 static struct tsuper t;
 static const char *bin, *upstreams, *part;
 static int listen_fds[N_LISTENERS];
-static uint16_t listen_ports[N_LISTENERS], origin_port, closed_port, banner_port;
+static uint16_t listen_ports[N_LISTENERS], origin_port, closed_port, banner_port, hostile_port;
 static bool has_443, has_80;
 static unsigned n_bad, n_good;
 static bool is_end_expected; /* the proxy was told to leave */
@@ -336,6 +338,7 @@ static void policy_send(enum pol_mode mode)
 		rule(POL_ACTION_ALLOW, (uint32_t)(70 + i),
 		     fmt("%s.zw.test:%u", names[i], banner_port), "");
 	}
+	rule(POL_ACTION_ALLOW, 89, fmt("good.zw.test:%u", hostile_port), "");
 	rule(POL_ACTION_ALLOW, 90, "tls.zw.test", "");
 	for (const char *const *p =
 		     (const char *const[]){"rfc1918", "cgnat", "link", "meta", "zero", "broadcast",
@@ -716,6 +719,112 @@ static void test_z052_large_head(void)
 			break;
 	CHECK(get(fd, NULL, 3000) <= 0 && has(" 431 "));
 	close(fd);
+}
+
+/* Sizes of chunks and versions that overflow somewhere: from a client they end the request, from an
+ * origin they are bytes like any other. */
+static void test_z048_sizes_and_versions(void)
+{
+	static const char *const sizes[] = {"-5", "+5", "0x5", "ffffffffffffffff", "5 5", ""};
+	static const char *const versions[] = {"HTTP/4294967295.255", "HTTP/1.1.1", "HTTP/-1.1",
+					       "HTTP/2.0", "http/1.1"};
+	int fd;
+
+	for (size_t i = 0; i < ZW_N_ELEMENTS(sizes); i++) {
+		fd = client(HTTP);
+		puts_to(fd, fmt("POST http://good.zw.test:%u/ HTTP/1.1\r\nHost: good.zw.test:%u\r\n"
+				"Transfer-Encoding: chunked\r\n\r\n%s\r\nhello\r\n0\r\n\r\n",
+				origin_port, origin_port, sizes[i]));
+		CHECK(get(fd, NULL, 3000) <= 0 && !has("hello"));
+		close(fd);
+		tsuper_idle(&t, 30);
+		CHECK(strcmp(last()->host, "good.zw.test") == 0 && last()->phase == 2);
+	}
+	for (size_t i = 0; i < ZW_N_ELEMENTS(versions); i++) {
+		fd = client(HTTP);
+		puts_to(fd, fmt("GET http://good.zw.test:%u/ %s\r\nHost: good.zw.test:%u\r\n\r\n",
+				origin_port, versions[i], origin_port));
+		CHECK(get(fd, NULL, 3000) == 0 && has(" 400 ") + has(" 501 ") + has(" 505 ") == 1);
+		close(fd);
+	}
+	fd = client(HTTP);
+	puts_to(fd, fmt("GET http://good.zw.test:%u/ HTTP/1.1\r\nHost: good.zw.test:%u\r\n\r\n",
+			hostile_port, hostile_port));
+	CHECK(get(fd, "-5\r\n", 3000) == 1 && zw_starts_with(got, HOSTILE));
+	close(fd);
+}
+
+/* What is meant for a proxy ends here, however it is spelt and however often. */
+static void test_z053_hop_by_hop(void)
+{
+	int fd = client(HTTP);
+
+	puts_to(fd, fmt("GET http://good.zw.test:%u/ HTTP/1.1\r\nHost: good.zw.test:%u\r\n"
+			"Connection: Connection, connection, Host, X-Hop\r\nX-Hop: gone\r\n"
+			"Proxy-Connection: keep-alive\r\nTE: trailers\r\nConnection: TE",
+			origin_port, origin_port));
+	for (int i = 0; i < 500; i++)
+		puts_to(fd, fmt(", n%d", i));
+	puts_to(fd, "\r\nn499: gone\r\nX-Kept: 1\r\n\r\n");
+	CHECK(get(fd, "\r\n\r\n", 3000) == 1);
+	CHECK(has("X-Kept: 1\r\n") && has(fmt("Host: good.zw.test:%u\r\n", origin_port)));
+	CHECK(!has("gone") && !has("trailers") && !has("Proxy-Connection") && !has("n12"));
+	CHECK(has("Connection: close\r\n"));
+	close(fd);
+}
+
+/* A refusal is one well-formed answer in plain text, whatever it is about. */
+static void test_z054_error_text(void)
+{
+	static const char *const targets[] = {
+		"a.test\rX-Injected:1",		 "a\ttest:443",
+		"<script>alert(1)</script>:443", "<script>.denied.zw.test:443",
+		"%0d%0aX-Injected:1:443",	 "\x1b]0;x\a.test:443",
+		"\xff\xfe\x80\x9b.test:443"};
+	char binary[301];
+
+	for (size_t i = 0; i < 300; i++)
+		binary[i] = (char)(128 + i % 127);
+	binary[300] = '\0';
+	for (size_t i = 0; i <= ZW_N_ELEMENTS(targets); i++) {
+		const char *target = i < ZW_N_ELEMENTS(targets) ? targets[i] : binary;
+		int fd = client(HTTP);
+
+		puts_to(fd, fmt("CONNECT %s HTTP/1.1\r\nHost: %s\r\n\r\n", target, target));
+		CHECK(get(fd, NULL, 3000) == 0 && zw_starts_with(got, "HTTP/1.1 4"));
+		CHECK(got_len < 4096 && !has("X-Injected") && !has("<script"));
+		CHECK(has("Content-Type: text/plain"));
+		for (size_t n = 0; n < got_len; n++)
+			if ((uint8_t)got[n] >= 127 ||
+			    ((uint8_t)got[n] < ' ' && got[n] != '\r' && got[n] != '\n')) {
+				CHECK(!"printable");
+				break;
+			}
+		close(fd);
+	}
+}
+
+/* zwatch asks for no credentials, and keeps those that were meant for a proxy; another spelling of the
+ * target is the same target, and a second one on the same connection is not served unjudged. */
+static void test_z058_credentials_and_retries(void)
+{
+	const char *auth = "Proxy-Authorization: Basic c2VjcmV0\r\n";
+	int fd = client(HTTP);
+
+	puts_to(fd, fmt("CONNECT GOOD.zw.Test:%u HTTP/1.1\r\nHost: good.ZW.test:%u\r\n%s\r\nping",
+			origin_port, origin_port, auth));
+	CHECK(get(fd, "ping", 3000) == 1 && has(" 200 "));
+	close(fd);
+	CHECK(row_is(ZW_DID_ALLOW, ZW_BY_RULE, "good.zw.test"));
+	fd = client(HTTP);
+	puts_to(fd, fmt("GET http://good.zw.test:%u/ HTTP/1.1\r\nHost: good.zw.test:%u\r\n%s\r\n"
+			"GET http://denied.zw.test/ HTTP/1.1\r\nHost: denied.zw.test\r\n\r\n",
+			origin_port, origin_port, auth));
+	CHECK(get(fd, "\r\n\r\n", 3000) == 1 && has("GET / HTTP/1.1\r\n"));
+	tsuper_idle(&t, 100);
+	CHECK(!has("Proxy-Auth") && !has("c2VjcmV0") && !has("denied.zw.test"));
+	close(fd);
+	CHECK(strstr(last()->reason, "c2VjcmV0") == NULL);
 }
 
 /* -- TLS ---------------------------------------------------------------------------------------- */
@@ -1390,6 +1499,10 @@ static const struct test tests[] = {
 	T("main", failures),
 	T("main", z055_wrong_protocol),
 	T("main", z052_large_head),
+	T("main", z048_sizes_and_versions),
+	T("main", z053_hop_by_hop),
+	T("main", z054_error_text),
+	T("main", z058_credentials_and_retries),
 	T("main", tls_names),
 	T("main", z046_host_field),
 	T("main", ask_allow),
@@ -1471,6 +1584,7 @@ int main(int argc, char **argv)
 	part = argc > 3 ? argv[3] : NULL;
 	origin_start("0.0.0.0", 0, NULL, &origin_port);
 	origin_start("127.0.0.1", 0, "220 I speak first\r\n", &banner_port);
+	origin_start("127.0.0.1", 0, HOSTILE, &hostile_port);
 	origin_start("127.0.0.9", 443, NULL, NULL);
 	origin_start("127.0.0.9", 80, NULL, NULL);
 	close(listen_at("127.0.0.1", 0, SOCK_STREAM, &closed_port));

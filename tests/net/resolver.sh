@@ -3,21 +3,7 @@
 # a server may fail to be the right one, dead and stopped servers.
 . "$(dirname "$0")/zones.sh"
 own_net "$0" "$@"
-for tool in unbound openssl; do command -v $tool >/dev/null || PATH=$PATH:/usr/sbin; done
-command -v unbound >/dev/null || skip "unbound is not installed"
-command -v openssl >/dev/null || skip "openssl is not installed"
-work=$(mktemp -d)
-trap 'stop_all; rm -rf "$work"' EXIT
-. "$ZW_SRC/tests/support/ports.sh"
-take_ports
-driver=$ZW_BIN/res_driver
-bad=0
-
-check() {
-	echo "-- $1"
-	shift
-	"$driver" "$ZW_BIN" "$@" || bad=1
-}
+. "$(dirname "$0")/driver.sh"
 
 make_certs
 make_zone

@@ -1,23 +1,11 @@
 #!/bin/bash
 # network.upstreamProxy: all that leaves goes by way of another proxy, tinyproxy and microsocks, with a
 # login from a file and by HTTPS_PROXY of the host; what it refuses is a 502 that names it.
-. "${ZW_SRC:?}/tests/support/lib.sh"
-work=$W
-outer_pids=$pids
-. "${ZW_SRC:?}/tests/net/zones.sh"
-pids=$outer_pids
-PATH=$PATH:/usr/sbin
-command -v unbound >/dev/null || skip "unbound is not installed"
+. "${ZW_SRC:?}/tests/net/session.sh"
 command -v tinyproxy >/dev/null || skip "tinyproxy is not installed"
 unshare -rm true 2>/dev/null || skip "no user namespaces"
-make_certs
-make_zone
-. "$ZW_SRC/tests/support/ports.sh"
-take_ports
-unbound_start dot $port ""
-http=$((port + 1)) https=$((port + 2)) tiny=$((port + 3)) micro=$((port + 4))
-python3 "$ZW_SRC/tests/support/origin.py" $http $https "$W/web.pem" "$W/web.key" &
-pids="$pids $!"
+origin_start web
+tiny=$((port + 3)) micro=$((port + 4))
 cat >"$W/tiny.conf" <<C
 Port $tiny
 Listen 127.0.0.1
@@ -33,8 +21,6 @@ C
 echo "127.0.0.1 localhost good.zw.test" >"$W/hosts"
 unshare -rm sh -c "mount --bind '$W/hosts' /etc/hosts && exec tinyproxy -d -c '$W/tiny.conf'" >/dev/null 2>&1 &
 pids="$pids $!"
-up() { curl -s -o "$W/up" "http://127.0.0.1:$1/"; }
-wait_until 10 up $http || bad "the origin did not start"
 wait_until 10 up $tiny || bad "tinyproxy did not start"
 printf 'user:secret\n' >"$W/login"
 chmod 600 "$W/login"

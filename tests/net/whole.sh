@@ -2,26 +2,12 @@
 # The network of a real session, from program to origin: names over DNS over TLS, allowed, denied and
 # asked sites, with proxy variables and without, HTTP, HTTPS and SOCKS5, services of the host's loopback.
 # Z043 address spellings, Z069 no way around the proxy, Z109 no secret on record.
-. "${ZW_SRC:?}/tests/support/lib.sh"
-. "${ZW_SRC:?}/tests/support/tmux.sh"
-work=$W
-outer_pids=$pids
-. "${ZW_SRC:?}/tests/net/zones.sh"
-pids=$outer_pids
-PATH=$PATH:/usr/sbin
-command -v unbound >/dev/null || skip "unbound is not installed"
-make_certs
-make_zone
-. "$ZW_SRC/tests/support/ports.sh"
-take_ports
-unbound_start dot $port ""
-http=$((port + 1)) https=$((port + 2)) closed=$((port + 3)) local=$((port + 4))
-python3 "$ZW_SRC/tests/support/origin.py" $http $https "$W/web.pem" "$W/web.key" &
-pids="$pids $!"
+. "${ZW_SRC:?}/tests/net/session.sh"
+. "$ZW_SRC/tests/support/tmux.sh"
+origin_start web
+closed=$((port + 3)) local=$((port + 4))
 python3 -m http.server --bind 127.0.0.1 $local --directory "$project" >/dev/null 2>&1 &
 pids="$pids $!"
-up() { curl -s -o "$W/up" "http://127.0.0.1:$1/"; }
-wait_until 60 up $http || bad "the origin did not start"
 wait_until 60 up $local || bad "the local service did not start"
 cp "$ca" "$project/ca.pem"
 config <<C
@@ -93,6 +79,18 @@ out=$(direct python3 away.py)
 hasnt "Z069 nothing is reached" REACHED "$out"
 same "Z069 all eight are refused" 8 "$(printf '%s\n' "$out" | grep -c '^refused')"
 has "Z069 on record" '192.0.2.1' "$("$zwatch" log last --json)"
+
+# Z059: an upload that waits to be told to go on arrives whole, in every way, and is counted once
+head -c 50000000 /dev/urandom >"$project/upload"
+sum=$(sha256sum <"$project/upload" | cut -d' ' -f1)
+inside sh -c "curl -sS -T upload -H 'Expect: 100-continue' http://good.zw.test:$http/a
+	curl -sS -p -x http://198.19.255.254:3128 -T upload -H 'Expect: 100-continue' http://good.zw.test:$http/b
+	curl -sS --cacert ca.pem -T upload https://good.zw.test:$https/c" >"$W/took"
+same "Z059 three uploads of 50 MB" 3 "$(grep -c "took $sum" "$W/took")"
+same "Z059 counted once" 3 "$("$zwatch" log last --json | python3 -c '
+import json, sys
+print(sum(50000000 < e.get("bytes", e).get("up", 0) < 50600000 for e in json.load(sys.stdin)))')"
+rm -f "$project/upload"
 
 # Z109: secrets of requests are nowhere
 inside curl -sS -H 'Authorization: Bearer tok-SECRET-1' -u user:SECRET-2 "http://good.zw.test:$http/path?key=SECRET-3" >/dev/null

@@ -59,6 +59,7 @@ hasnt() {
 skip() {
 	echo "SKIP: $*"
 	trap - EXIT
+	for p in $pids; do kill "$p" 2>/dev/null; done
 	rm -rf "$W"
 	[ -z "${ZW_MUST_WORK:-}" ] && exit 77
 	exit 1

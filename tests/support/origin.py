@@ -1,4 +1,5 @@
 """A small web origin: HTTP on one port, HTTPS on another; answers 'hello from HOST'."""
+import hashlib
 import http.server
 import ssl
 import sys
@@ -12,6 +13,20 @@ class Hello(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         body = ("hello from %s\n" % self.headers.get("Host", "?")).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_PUT(self):
+        left, digest = int(self.headers["Content-Length"]), hashlib.sha256()
+        while left > 0:
+            part = self.rfile.read(min(left, 1 << 20))
+            if not part:
+                return
+            digest.update(part)
+            left -= len(part)
+        body = ("took %s\n" % digest.hexdigest()).encode()
         self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
