@@ -429,6 +429,25 @@ int aud_session_find(struct aud_query *q, const char *word, int64_t *ret_id)
 	return 0;
 }
 
+int aud_session_of(struct aud_query *q, int64_t zwatch_pid, int64_t since_us, int64_t *ret_id)
+{
+	sqlite3_stmt *st = NULL;
+	int r = ready(q);
+
+	if (r < 0 || q->db == NULL)
+		return r < 0 ? r : ZW_E_NOT_FOUND;
+	r = prepare(q,
+		    "SELECT id FROM sessions WHERE zw_pid = ?1 AND started_us >= ?2 ORDER BY id"
+		    " DESC LIMIT 1",
+		    &st, zwatch_pid, since_us, 0);
+	if (r == 0 && sqlite3_step(st) == SQLITE_ROW)
+		*ret_id = sqlite3_column_int64(st, 0);
+	else if (r == 0)
+		r = ZW_E_NOT_FOUND;
+	sqlite3_finalize(st);
+	return r;
+}
+
 #define EVENT_COLUMNS                                                                              \
 	"tbl, session, no, t_us, closed_us, kind, did, by, op, target, asked, port, address,"      \
 	" class, risk, listener_uid, listener_pid, listener_exe, rule, reason, note, waited_ms,"   \

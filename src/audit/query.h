@@ -138,6 +138,10 @@ int aud_session_get(struct aud_query *q, int64_t id, struct aud_session_page *re
  */
 int aud_session_find(struct aud_query *q, const char *word, int64_t *ret_id);
 
+/** Newest session of the zwatch with this process number that began after @since_us. Returns 0 or
+ * ZW_E_NOT_FOUND. */
+int aud_session_of(struct aud_query *q, int64_t zwatch_pid, int64_t since_us, int64_t *ret_id);
+
 /** Direction of a page of events. */
 enum aud_order { AUD_FORWARD, AUD_BACKWARD };
 

@@ -16,6 +16,7 @@
 #include "src/main/about.h"
 #include "src/main/cmd.h"
 #include "src/main/dash.h"
+#include "src/main/events_out.h"
 #include "src/main/way_out.h"
 #include "src/super/super.h"
 #include "ui/outer.h"
@@ -722,5 +723,11 @@ int cmd_session(struct start *st, const struct cli *cli)
 		return status;
 	agent_sites(st);
 	const char *name = strcmp(cli->word, "run") == 0 ? zw_basename(cli->rest[0]) : cli->word;
-	return session_run(st, cli, face, why, is_dangerous, name, &about, log_fd);
+	zw_autofree char *store = cmd_store_path(st);
+	struct events_out events;
+	status = events_out_start(cli, store, &events);
+	if (status == 0)
+		status = session_run(st, cli, face, why, is_dangerous, name, &about, log_fd);
+	events_out_end(&events);
+	return status;
 }
