@@ -23,7 +23,10 @@ target_link_libraries(bench_start PRIVATE zw_super zw_ui_core zw_config zw_sandb
 set_target_properties(stamp bench_start PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 
 # A real agent, from npm.
-zw_script(agents.claude agents agents/claude.sh)
+foreach(name claude codex gemini opencode)
+	zw_script(agents.${name} agents agents/${name}.sh)
+	set_tests_properties(agents.${name} PROPERTIES TIMEOUT 900)
+endforeach()
 zw_script(net.whole net net/whole.sh)
 zw_script(net.upstream net net/upstream.sh)
 zw_script(net.clients net net/clients.sh)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "src/audit/ident.h"
 #include "src/audit/query.h"
 
 #include <errno.h>
@@ -383,6 +384,33 @@ int aud_sessions(struct aud_query *q, int64_t before, size_t limit, struct aud_s
 		r = sessions_take(st, limit, ret);
 	sqlite3_finalize(st);
 	return r;
+}
+
+int aud_session_lives(struct aud_query *q)
+{
+	sqlite3_stmt *st = NULL;
+	int r = ready(q), rc = SQLITE_DONE;
+	bool lives = false;
+
+	if (r < 0 || q->db == NULL)
+		return r;
+	r = prepare(q,
+		    "SELECT zw_pid, zw_start, zw_pid_ns, zw_boot FROM sessions"
+		    " WHERE ended_us IS NULL",
+		    &st, 0, 0, 0);
+	while (r == 0 && !lives && (rc = sqlite3_step(st)) == SQLITE_ROW) {
+		const char *boot = (const char *)sqlite3_column_text(st, 3);
+		struct aud_ident who = {.pid = sqlite3_column_int64(st, 0),
+					.start = sqlite3_column_int64(st, 1),
+					.pid_ns = sqlite3_column_int64(st, 2)};
+
+		zw_strlcpy(who.boot, boot != NULL ? boot : "", sizeof(who.boot));
+		lives = aud_ident_may_live(&who);
+	}
+	sqlite3_finalize(st);
+	if (r < 0 || lives)
+		return r < 0 ? r : 1;
+	return rc == SQLITE_DONE ? 0 : error_of(rc);
 }
 
 int aud_session_get(struct aud_query *q, int64_t id, struct aud_session_page *ret)

@@ -129,6 +129,13 @@ int64_t aud_query_version(struct aud_query *q);
  */
 int aud_sessions(struct aud_query *q, int64_t before, size_t limit, struct aud_session_page *ret);
 
+/**
+ * Whether a session runs: one without an end whose zwatch may live. One that was cut off, and that no
+ * later session has marked yet, is none.
+ * Returns 1, 0 or a negative error
+ */
+int aud_session_lives(struct aud_query *q);
+
 /** One session. Returns 0 or ZW_E_NOT_FOUND; the page then holds exactly one row. */
 int aud_session_get(struct aud_query *q, int64_t id, struct aud_session_page *ret);
 

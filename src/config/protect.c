@@ -79,6 +79,16 @@ static bool json_true(const struct cfg_json *object, const char *key)
 	return v != NULL && v->boolean;
 }
 
+/* Whether the agent reads this file or folder of the project by itself. */
+static bool is_read(const struct search *s, const char *name)
+{
+	for (char *const *n = s->agent != NULL ? s->agent->reads : NULL; n != NULL && *n != NULL;
+	     n++)
+		if (strcmp(*n, name) == 0)
+			return true;
+	return false;
+}
+
 /* The entries of one list, below @folder. @only_in: NULL, or paths outside it are passed over */
 static void guard_list(struct search *s, const char *list, const char *folder, const char *only_in)
 {
@@ -86,26 +96,20 @@ static void guard_list(struct search *s, const char *list, const char *folder, c
 
 	for (const struct cfg_json *v = entries != NULL ? entries->child : NULL; v != NULL;
 	     v = v->next) {
-		zw_autofree char *path =
-			zw_xasprintf("%s/%s", folder, cfg_json_text(v, "path", ""));
+		const char *name = cfg_json_text(v, "path", "");
+		const char *initial = cfg_json_text(v, "initial", NULL);
+		bool read = strcmp(list, "project") == 0 && is_read(s, name);
+		zw_autofree char *path = zw_xasprintf("%s/%s", folder, name);
+		size_t n = s->out->guarded.n;
 
 		if (only_in != NULL && !cfg_path_within(path, only_in))
 			continue;
-		bool is_file = json_true(v, "file");
-		guard(s, zw_steal(&path), is_file, cfg_json_text(v, "initial", NULL),
-		      json_true(v, "bar"), cfg_json_text(v, "why", ""));
-	}
-}
-
-/* Those entries from @from on that the agent reads by itself. */
-static void mark_read(struct search *s, size_t from, const char *folder)
-{
-	for (size_t i = from; s->agent != NULL && i < s->out->guarded.n; i++) {
-		struct cfg_path *p = &s->out->guarded.list[i];
-
-		for (char *const *name = s->agent->reads; *name != NULL; name++)
-			p->is_read |= zw_starts_with(p->path, folder) &&
-				      strcmp(p->path + strlen(folder) + 1, *name) == 0;
+		if (read)
+			initial = cfg_json_text(v, "read", initial);
+		guard(s, zw_steal(&path), json_true(v, "file"), initial, json_true(v, "bar"),
+		      cfg_json_text(v, "why", ""));
+		if (s->out->guarded.n > n)
+			s->out->guarded.list[n].is_read = read && initial == NULL;
 	}
 }
 
@@ -424,9 +428,7 @@ static void guard_folder(struct search *s, const char *folder)
 
 	if (real == NULL || stat(real, &st) < 0 || !S_ISDIR(st.st_mode))
 		return;
-	size_t from = s->out->guarded.n;
 	guard_list(s, "project", real, NULL);
-	mark_read(s, from, real);
 	guard_repository(s, real);
 	/* Below it or around it: what is at home is told apart by its own path. */
 	guard_list(s, "home", s->places->home_real, real);

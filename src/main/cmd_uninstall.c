@@ -96,14 +96,9 @@ static void each_state(const struct start *st, bool with_history, bool is_removi
 static bool is_running(const struct start *st)
 {
 	zw_autofree char *path = cmd_store_path(st);
-	struct aud_session_page page = {0};
 	struct aud_query *q = NULL;
-	bool runs = false;
+	bool runs = aud_query_open(path, &q) == 0 && aud_session_lives(q) == 1;
 
-	if (aud_query_open(path, &q) == 0 && aud_sessions(q, 0, 100, &page) == 0)
-		for (size_t i = 0; i < page.n_rows; i++)
-			runs |= page.rows[i].ended_us == AUD_UNKNOWN;
-	aud_session_page_clear(&page);
 	aud_query_free(q);
 	return runs;
 }

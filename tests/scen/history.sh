@@ -89,6 +89,22 @@ config <<<'{ "history": { "commandLines": "none" } }'
 "$zwatch" run -- sh -c 'true; echo hunter2' </dev/null >/dev/null 2>&1
 same "no command lines" 0 "$(cat "$store" "$store-wal" 2>/dev/null | grep -ac hunter2)"
 
+# a running session keeps all in its place; one that was cut off, and that nobody has marked yet, does not
+"$zwatch" run -- sh -c 'touch there; exec sleep 600' </dev/null >/dev/null 2>&1 &
+job=$!
+wait_until 20 test -e there || bad "the session did not start"
+out=$("$zwatch" uninstall --yes 2>&1)
+same "uninstall while a session runs" 1 $?
+has "and why" "a session is running" "$out"
+kill -9 $job
+wait $job 2>/dev/null
+if command -v sqlite3 >/dev/null; then
+	# The writer ends it by itself where it can: as if it had died too.
+	wait_until 20 [ "$("$zwatch" history --json | grep -c running)" = 0 ]
+	sqlite3 "$store" 'PRAGMA trusted_schema = ON; UPDATE sessions SET ended_us = NULL, how = NULL WHERE id = (SELECT max(id) FROM sessions)'
+	same "the session seems to run" 1 "$(sqlite3 "$store" 'SELECT count(*) FROM sessions WHERE ended_us IS NULL')"
+fi
+
 # leaving: a list first, the history only when it is said
 config <<<'{}'
 out=$("$zwatch" uninstall)

@@ -37,8 +37,9 @@ static bool has(char *const *texts, const char *text)
 static void test_presets__are_all_complete(void **state)
 {
 	(void)state;
-	static const char *const known[] = {"claude", "codex", "gemini", "opencode",
-					    "aider",  "goose", "shell"};
+	static const char *const known[] = {"claude", "codex", "gemini",       "opencode",
+					    "aider",  "goose", "cursor-agent", "copilot",
+					    "amp",    "shell"};
 
 	for (size_t i = 0; i < ZW_N_ELEMENTS(known); i++)
 		assert_true(cfg_agent_is_known(known[i]));
