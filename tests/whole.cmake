@@ -7,7 +7,7 @@ foreach(name demo history question always lists screen scroll death record keys 
 	zw_script(tty.${name} tty tty/${name}.sh)
 endforeach()
 
-foreach(name ends bytes plain notice)
+foreach(name ends bytes plain notice hostile)
 	zw_script(tty.${name} tty tty/${name}.py)
 endforeach()
 

@@ -118,7 +118,7 @@ struct sup_result {
 	uint64_t session; /* number in the store, 0 = not kept */
 	int64_t length_ms;
 	uint64_t n_allow, n_deny, n_ask, n_miss;
-	unsigned n_kept; /* rules that its answers made, and that last */
+	unsigned n_kept;	/* rules that its answers made, and that last */
 	char *what, *why, *fix; /* when it did not start (exit 3, 125, 126, 127); else "" */
 	char *warning;		/* the newest, "" = none */
 	char head[65];		/* of the record's chain, hex; "" = none */
