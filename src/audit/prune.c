@@ -211,29 +211,27 @@ static int drain(sqlite3 *db, const char *sql, int64_t low, int64_t high)
 	return r < 0 ? r : 0;
 }
 
+static const char *const events_of[] = {
+	"DELETE FROM socket_events WHERE id IN (SELECT id FROM socket_events WHERE id > ?1"
+	" AND id < ?2 LIMIT ?3)",
+	"DELETE FROM connections WHERE id IN (SELECT id FROM connections WHERE id > ?1"
+	" AND id < ?2 LIMIT ?3)",
+	"DELETE FROM questions WHERE id IN (SELECT id FROM questions WHERE id > ?1"
+	" AND id < ?2 LIMIT ?3)",
+	"DELETE FROM misc WHERE id IN (SELECT id FROM misc WHERE id > ?1 AND id < ?2"
+	" LIMIT ?3)",
+};
+static const char links_of[] = "DELETE FROM links WHERE session = ?1 AND n IN (SELECT n FROM links"
+			       " WHERE session = ?1 AND ?2 > 0 ORDER BY n DESC LIMIT ?3)";
+
 static int drain_session(sqlite3 *db, int64_t session)
 {
-	static const char *const events[] = {
-		"DELETE FROM socket_events WHERE id IN (SELECT id FROM socket_events WHERE id > ?1"
-		" AND id < ?2 LIMIT ?3)",
-		"DELETE FROM connections WHERE id IN (SELECT id FROM connections WHERE id > ?1"
-		" AND id < ?2 LIMIT ?3)",
-		"DELETE FROM questions WHERE id IN (SELECT id FROM questions WHERE id > ?1"
-		" AND id < ?2 LIMIT ?3)",
-		"DELETE FROM misc WHERE id IN (SELECT id FROM misc WHERE id > ?1 AND id < ?2"
-		" LIMIT ?3)",
-	};
 	int64_t low = session << ID_SHIFT, high = (session + 1) << ID_SHIFT;
 	int r = 0;
 
-	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]) && r == 0; i++)
-		r = drain(db, events[i], low, high);
-	if (r == 0)
-		r = drain(db,
-			  "DELETE FROM links WHERE session = ?1 AND n IN (SELECT n FROM links"
-			  " WHERE session = ?1 AND ?2 > 0 ORDER BY n DESC LIMIT ?3)",
-			  session, 1);
-	return r;
+	for (size_t i = 0; i < sizeof(events_of) / sizeof(events_of[0]) && r == 0; i++)
+		r = drain(db, events_of[i], low, high);
+	return r == 0 ? drain(db, links_of, session, 1) : r;
 }
 
 int aud_prune_session(sqlite3 *db, int64_t session, const char *why)
@@ -308,17 +306,39 @@ static int shrink(sqlite3 *db)
 	return r < 0 ? r : 0;
 }
 
+/* A session that has a tombstone and is not gone yet: by its links, which go last. Returns 1, 0: none. */
+static int rest_find(sqlite3 *db, int64_t *ret)
+{
+	return QUERY(db, ret,
+		     "SELECT t.session FROM tombstones t WHERE t.event IS NULL AND EXISTS"
+		     " (SELECT 1 FROM links l WHERE l.session = t.session) AND NOT EXISTS"
+		     " (SELECT 1 FROM sessions s WHERE s.id = t.session) AND ?1 = 0 LIMIT 1",
+		     0);
+}
+
+int aud_prune_step(sqlite3 *db)
+{
+	int64_t session = 0;
+	int r = rest_find(db, &session);
+
+	if (r <= 0)
+		return r;
+	int64_t low = session << ID_SHIFT, high = (session + 1) << ID_SHIFT;
+	for (size_t i = 0; i < sizeof(events_of) / sizeof(events_of[0]); i++) {
+		r = QUERY(db, NULL, events_of[i], low, high, STEP_ROWS);
+		if (r < 0 || sqlite3_changes(db) > 0)
+			return r < 0 ? r : 1;
+	}
+	r = QUERY(db, NULL, links_of, session, 1, STEP_ROWS);
+	return r < 0 ? r : 1;
+}
+
 int aud_prune_rest(sqlite3 *db)
 {
 	int64_t session = 0;
 	int r;
 
-	/* By the links, which go last. */
-	while ((r = QUERY(db, &session,
-			  "SELECT t.session FROM tombstones t WHERE t.event IS NULL AND EXISTS"
-			  " (SELECT 1 FROM links l WHERE l.session = t.session) AND NOT EXISTS"
-			  " (SELECT 1 FROM sessions s WHERE s.id = t.session) AND ?1 = 0 LIMIT 1",
-			  0)) > 0) {
+	while ((r = rest_find(db, &session)) > 0) {
 		r = drain_session(db, session);
 		if (r < 0)
 			return r;

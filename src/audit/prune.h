@@ -38,12 +38,17 @@ int aud_prune_add(sqlite3 *db, int64_t session, struct aud_prune *p);
 
 /**
  * Removes one session: its tombstone first, in one transaction with the session's own row, then its
- * rows by the thousand. One that was cut short is finished by the next aud_prune_rest().
+ * rows by the thousand. One that was cut short is finished by the next session, by aud_prune_step(), or
+ * by the next aud_prune_rest().
  */
 int aud_prune_session(sqlite3 *db, int64_t session, const char *why);
 
 /** Removes one event of a session that has ended. Returns ZW_E_NOT_FOUND or ZW_E_BUSY too. */
 int aud_prune_event(sqlite3 *db, int64_t session, int64_t no, const char *why);
+
+/** A small step of that, for a writer that has nothing else to do. Returns 1: there may be more, 0: all is
+ * gone, or an error. */
+int aud_prune_step(sqlite3 *db);
 
 /** Rows of sessions that have a tombstone and are not gone yet; programs that no row names; free
  * pages back to the file system. */

@@ -21,6 +21,8 @@
 #define WAL_IDLE_PAGES 1000
 #define WAL_MAX_PAGES  8000
 #define IDLE_MS	       250
+/* Between steps of finishing a removal that was cut short. */
+#define REST_MS 100
 
 struct aud_writer {
 	struct aud_store *store;
@@ -34,8 +36,9 @@ struct aud_writer {
 	int64_t retry_ms; /* when to try again */
 	int64_t put_ms;	  /* when the last event came */
 	uint64_t n_lost, n_lost_unwritten, n_lost_told;
-	bool is_told;	/* the error */
-	bool is_urgent; /* somebody wants a number */
+	bool is_told;	 /* the error */
+	int64_t rest_ms; /* when to look for what a removal left behind; 0 = no more */
+	bool is_urgent;	 /* somebody wants a number */
 };
 
 struct aud_writer *aud_writer_new(const struct zw_msg_aud_open *open, pid_t zwatch_pid,
@@ -281,6 +284,7 @@ void aud_writer_open(struct aud_writer *w)
 
 void aud_writer_sweep(struct aud_writer *w)
 {
+	w->rest_ms = zw_mono_ms() + REST_MS;
 	if (aud_store_is_open(w->store))
 		aud_store_mark_crashed(w->store); /* else the next session does it */
 }
@@ -339,9 +343,11 @@ int64_t aud_writer_due_ms(const struct aud_writer *w)
 		return w->queue.len_b >= BATCH_B || w->is_urgent
 			       ? 0
 			       : until(aud_queue_since_ms(&w->queue) + AUD_GATHER_MS, now_ms);
-	if (aud_store_wal_pages(w->store) >= WAL_IDLE_PAGES)
-		return until(w->put_ms + IDLE_MS, now_ms);
-	return -1;
+	int64_t idle_ms = aud_store_wal_pages(w->store) >= WAL_IDLE_PAGES
+				  ? until(w->put_ms + IDLE_MS, now_ms)
+				  : -1;
+	int64_t rest_ms = w->rest_ms > 0 ? until(w->rest_ms, now_ms) : -1;
+	return rest_ms >= 0 && (idle_ms < 0 || rest_ms < idle_ms) ? rest_ms : idle_ms;
 }
 
 void aud_writer_run(struct aud_writer *w)
@@ -356,6 +362,10 @@ void aud_writer_run(struct aud_writer *w)
 		      now_ms - aud_queue_since_ms(&w->queue) >= AUD_GATHER_MS;
 	if (w->error != 0 || (w->queue.n_items > 0 && is_due))
 		attempt(w);
+	now_ms = zw_mono_ms();
+	if (w->rest_ms > 0 && now_ms >= w->rest_ms && w->error == 0 && w->queue.n_items == 0 &&
+	    aud_store_is_open(w->store))
+		w->rest_ms = aud_prune_step(aud_store_db(w->store)) > 0 ? now_ms + REST_MS : 0;
 	if (aud_store_is_open(w->store) && want_checkpoint(w, zw_mono_ms()))
 		aud_store_checkpoint(w->store, false); /* what fails here shows at the next write */
 }

@@ -883,10 +883,37 @@ static void test_ident__live_gone_and_other_boot(void **state)
 
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
+/* Killed between a session's own row and its events: the next session does the rest by itself. */
+static void test_removal_cut_short__next_session_finishes(void **state)
+{
+	struct place *p = *state;
+	struct ear e;
+	struct aud_writer *w = writer_start(p, &e);
+
+	for (uint64_t i = 1; i <= 2500; i++) {
+		union zw_msg_any m = a_sock(i, ZW_DID_DENY);
+
+		aud_writer_put(w, ZW_ID_sock_event, &m);
+	}
+	assert_int_equal(writer_stop(w), 0);
+	make_db(p, "INSERT INTO tombstones (t_us, session, n_events, why) VALUES (1, 1, 2500, 'x');"
+		   "DELETE FROM sums; DELETE FROM sessions");
+	w = writer_start(p, &e);
+	aud_writer_sweep(w);
+	for (int i = 0; i < 600 && aud_writer_due_ms(w) >= 0; i++)
+		run_for(w, 100);
+	assert_int_equal(aud_writer_due_ms(w), -1); /* it stops looking */
+	assert_int_equal(writer_stop(w), 0);
+	assert_store(p, "SELECT count(*) FROM socket_events", "0");
+	assert_store(p, "SELECT count(*) FROM links WHERE session = 1", "0");
+	assert_store(p, "SELECT count(*) FROM sessions", "1");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(test_new_store__has_the_settings),
+		T(test_removal_cut_short__next_session_finishes),
 		T(test_modes__folder_0700_files_0600),
 		T(test_socket__one_row_with_everything),
 		T(test_connection__phases_are_one_row),
