@@ -216,13 +216,57 @@ static int output_open(const struct cli *cli, struct aud_print *p)
 	return errno == EEXIST ? ZW_EXIT_USAGE : ZW_EXIT_STORE;
 }
 
+/* The recorded screen of one session, as it is: an asciicast with the decisions as marks. */
+static int export_cast(const struct start *st, const struct cli *cli)
+{
+	struct aud_query *q = NULL;
+	struct aud_print p = {.fd = STDOUT_FILENO};
+	int64_t session = 0;
+	int status = store_open(st, &q);
+
+	if (status == 0 && cli->n_rest > 1) {
+		dprintf(2,
+			"zwatch: a screen is one session's: zwatch export NUMBER --format cast\n");
+		status = ZW_EXIT_USAGE;
+	}
+	if (status == 0)
+		status = session_find(q, session_word(cli), &session);
+	aud_query_free(q);
+	if (status != 0)
+		return status;
+	zw_autofree char *store = cmd_store_path(st);
+	zw_autofree char *path =
+		zw_xasprintf("%.*sscreens/%lld.cast", (int)(zw_basename(store) - store), store,
+			     (long long)session);
+	zw_autoclose int in = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (in < 0) {
+		dprintf(2,
+			"zwatch: the screen of session %lld was not recorded\n"
+			"        fix: start the next one with --record\n",
+			(long long)session);
+		return ZW_EXIT_NOTHING;
+	}
+	status = output_open(cli, &p);
+	char buf[65536];
+	ssize_t n = 0;
+	int r = 0;
+	while (status == 0 && r == 0 && (n = read(in, buf, sizeof(buf))) > 0)
+		r = zw_write_all(p.fd, buf, (size_t)n);
+	if (p.fd > STDERR_FILENO)
+		close(p.fd);
+	return status != 0 ? status : r < 0 || n < 0 ? status_of(r < 0 ? r : -errno) : ZW_EXIT_OK;
+}
+
 int cmd_export(struct start *st, const struct cli *cli)
 {
 	struct aud_query *q = NULL;
 	struct aud_print p = print_to(st, cli);
 	struct request what = {.filter = NULL};
 	int status = 0;
+	const char *word = cli_get(cli, CLI_OPT_FORMAT);
 
+	if (word != NULL && strcmp(word, "cast") == 0)
+		return export_cast(st, cli);
 	if (p.format == AUD_FORMAT_TABLE)
 		p.format = AUD_FORMAT_CSV;
 	p.has_session = true;

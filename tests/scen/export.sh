@@ -131,4 +131,14 @@ same "a filter that is too long is not cut" 2 $?
 has "too long: named" "longer than" "$err"
 has "history by filter" ' sh ' "$("$zwatch" history host:denied.example)"
 same "history by filter: only those" 2 "$("$zwatch" history host:denied.example | sed 1d | wc -l)"
+# the recorded screen, as any player takes it
+"$zwatch" export last --format cast >/dev/null 2>"$W/err"
+same "no screen was recorded" 1 $?
+has "which is said" 'was not recorded' "$(cat "$W/err")"
+last=$("$zwatch" show last --json | python3 -c 'import json,sys; print(json.load(sys.stdin)["session"])')
+mkdir -p "$HOME/.local/state/zwatch/screens"
+printf '{"version": 2, "width": 80, "height": 24}\n[0.5, "o", "hello"]\n' >"$HOME/.local/state/zwatch/screens/$last.cast"
+"$zwatch" export last --format cast -o "$W/screen.cast"
+same "the cast: exit status" 0 $?
+same "and it is the same" "$(md5sum <"$HOME/.local/state/zwatch/screens/$last.cast")" "$(md5sum <"$W/screen.cast")"
 exit 0
