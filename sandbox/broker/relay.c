@@ -10,7 +10,7 @@
 #include "src/base/io.h"
 #include "src/base/mem.h"
 
-#define STREAM_MAX_B 65536u
+#define STREAM_MAX_B 262144u
 /* One message: the default send buffer of a Unix socket is 212,992 bytes. */
 #define PACKET_MAX_B 262144u
 
