@@ -31,6 +31,57 @@ echo 'not a program' >"$project/plain"
 "$zwatch" run -- ./plain 2>/dev/null </dev/null
 same "not executable" 126 $?
 
+# Z088: 50 MB on both streams at once; the reader is late and slow, or closes one of them
+cat >"$project/flood.py" <<'P'
+import os, sys, threading
+def fill(fd):
+    left = 50 << 20
+    try:
+        while left > 0:
+            left -= os.write(fd, b"x" * min(left, 65536))
+    except BrokenPipeError:
+        closed.append(fd)
+closed = []
+threads = [threading.Thread(target=fill, args=(fd,)) for fd in (1, 2)]
+for t in threads:
+    t.start()
+for t in threads:
+    t.join()
+os._exit(7 if not closed else 8)
+P
+python3 - "$zwatch" <<'P' && echo "ok: Z088 all of it arrives, and a closed end ends the writer" || bad "Z088 streams that nobody reads"
+import subprocess, sys, threading, time
+def start():
+    return subprocess.Popen([sys.argv[1], "run", "--ui", "none", "--", "python3", "flood.py"], stdin=subprocess.DEVNULL,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+def take(name, f, got):
+    n = 0
+    time.sleep(1)
+    while True:
+        data = f.read(1 << 20)
+        n += len(data)
+        if not data:
+            break
+        time.sleep(0.002)
+    got[name] = n
+p, got = start(), {}
+threads = [threading.Thread(target=take, args=(n, f, got)) for n, f in (("out", p.stdout), ("err", p.stderr))]
+for t in threads:
+    t.start()
+status = p.wait(timeout=120)
+for t in threads:
+    t.join(60)
+good = status == 7 and got == {"out": 50 << 20, "err": 50 << 20}
+p, got2 = start(), {}
+p.stdout.close()
+take("err", p.stderr, got2)
+status2 = p.wait(timeout=120)
+good = good and status2 == 8 and got2["err"] >= 50 << 20
+if not good:
+    print(status, got, status2, got2)
+sys.exit(not good)
+P
+
 # Z134: arguments arrive as they are
 python3 - "$zwatch" <<'P' && echo "ok: Z134 argv byte for byte" || bad "Z134 argv differs"
 import os, subprocess, sys
