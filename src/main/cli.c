@@ -92,6 +92,52 @@ static char *unknown_option(const char *given)
 	return zw_xasprintf("'%s' is no option of zwatch, or its argument is wrong", given);
 }
 
+/* Whether a list of words stands in the place of the argument: "a|b|c", and not "FILE|fd:N". */
+static bool has_words(const char *argument)
+{
+	return strchr(argument, '|') != NULL &&
+	       strspn(argument, "abcdefghijklmnopqrstuvwxyz0123456789-|") == strlen(argument);
+}
+
+bool cli_is_word(enum cli_option option, const char *value)
+{
+	size_t len = strlen(value);
+
+	for (const char *w = options[option].argument; w != NULL; w = strchr(w, '|')) {
+		w += *w == '|';
+		if (strcspn(w, "|") == len && strncmp(w, value, len) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Those that say the opposite of each other. */
+static const struct {
+	enum cli_option one, other;
+	const char *value; /* of the one; NULL = any */
+} opposites[] = {
+	{CLI_OPT_ON_ASK, CLI_OPT_NO_INPUT, "wait"}, {CLI_OPT_ON_ASK, CLI_OPT_NO_INPUT, "prompt"},
+	{CLI_OPT_QUIET, CLI_OPT_VERBOSE, NULL},	    {CLI_OPT_RECORD, CLI_OPT_PRIVATE, NULL},
+	{CLI_OPT_DRY_RUN, CLI_OPT_YES, NULL},
+};
+
+static int check_opposites(const struct cli *cli, char **ret_why)
+{
+	for (size_t i = 0; i < ZW_N_ELEMENTS(opposites); i++) {
+		const char *value = cli_get(cli, opposites[i].one);
+
+		if (value == NULL || !cli_has(cli, opposites[i].other) ||
+		    (opposites[i].value != NULL && strcmp(opposites[i].value, value) != 0))
+			continue;
+		*ret_why =
+			zw_xasprintf("--%s%s%s and --%s say the opposite of each other: choose one",
+				     options[opposites[i].one].word, *value != '\0' ? " " : "",
+				     value, options[opposites[i].other].word);
+		return ZW_E_SYNTAX;
+	}
+	return 0;
+}
+
 /* Reads options from argv[first] on. Returns the index of the first word, or an error. */
 static int options_read(int argc, char **argv, int first, struct cli *ret, char **ret_why)
 {
@@ -115,6 +161,13 @@ static int options_read(int argc, char **argv, int first, struct cli *ret, char 
 		}
 		if (option < 0) {
 			*ret_why = unknown_option(given);
+			return ZW_E_SYNTAX;
+		}
+		if (optarg != NULL && options[option].argument != NULL &&
+		    has_words(options[option].argument) &&
+		    !cli_is_word((enum cli_option)option, optarg)) {
+			*ret_why = zw_xasprintf("'%s' is no --%s: it is %s", optarg,
+						options[option].word, options[option].argument);
 			return ZW_E_SYNTAX;
 		}
 		if (ret->n_values == CLI_VALUES_MAX) {
@@ -151,8 +204,8 @@ static int words_and_options(int argc, char **argv, int at, struct cli *ret, cha
 	return 0;
 }
 
-int cli_parse(int argc, char **argv, bool (*is_agent)(const char *word, void *arg), void *arg,
-	      struct cli *ret, char **ret_why)
+static int parse(int argc, char **argv, bool (*is_agent)(const char *word, void *arg), void *arg,
+		 struct cli *ret, char **ret_why)
 {
 	*ret = (struct cli){.command = CLI_CMD_NONE, .word = ""};
 	int at = options_read(argc, argv, 1, ret, ret_why);
@@ -179,6 +232,14 @@ int cli_parse(int argc, char **argv, bool (*is_agent)(const char *word, void *ar
 		return 0;
 	ret->n_rest = 0;
 	return words_and_options(argc, argv, at, ret, ret_why);
+}
+
+int cli_parse(int argc, char **argv, bool (*is_agent)(const char *word, void *arg), void *arg,
+	      struct cli *ret, char **ret_why)
+{
+	int r = parse(argc, argv, is_agent, arg, ret, ret_why);
+
+	return r < 0 ? r : check_opposites(ret, ret_why);
 }
 
 const char *cli_get(const struct cli *cli, enum cli_option option)

@@ -63,6 +63,8 @@ int cli_parse(int argc, char **argv, bool (*is_agent)(const char *word, void *ar
 /** Last value of an option; "" for one without argument; NULL = not given. */
 const char *cli_get(const struct cli *cli, enum cli_option option);
 bool cli_has(const struct cli *cli, enum cli_option option);
+/** Whether @value is one of the words that the option takes ("a|b|c" in opt.def). */
+bool cli_is_word(enum cli_option option, const char *value);
 const char *cli_option_word(enum cli_option option);
 
 /** Words of all commands, NULL at the end; static storage. */

@@ -701,6 +701,11 @@ int cmd_session(struct start *st, const struct cli *cli)
 		dprintf(2, "zwatch: run what? For example: zwatch run -- npm test\n");
 		return ZW_EXIT_USAGE;
 	}
+	const char *on_ask = getenv("ZWATCH_ON_ASK");
+	if (on_ask != NULL && *on_ask != '\0' && !cli_is_word(CLI_OPT_ON_ASK, on_ask)) {
+		dprintf(2, "zwatch: ZWATCH_ON_ASK is prompt, deny or wait\n");
+		return ZW_EXIT_USAGE;
+	}
 	int status = face_choose(cli, &face, &why);
 	if (status == 0)
 		status = danger_check(st, cli, &is_dangerous);
