@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Unix datagram sockets. One that exists reaches any path by sendto(), which is never asked about;
+ * Sockets that are asked for when they are made. Unix datagram sockets: one that exists reaches any path by sendto(), which is never asked about;
  * so none is made. A pair is emulated by SEQPACKET, which keeps message boundaries and ignores
  * addresses. */
 #include <errno.h>
@@ -21,6 +21,16 @@ static enum brk_state refuse_socket(struct brk_req *r)
 	brk_req_record(r, ZW_DID_DENY, ZW_OP_DATAGRAM, ZW_BY_CATALOGUE,
 		       "a datagram socket could reach any other without being asked about");
 	return brk_req_answer(r, EACCES);
+}
+
+/* Packets of one's own making, and ICMP: no name, no rule. The error is the kernel's for such a user. */
+static enum brk_state refuse_raw(struct brk_req *r, int domain, bool is_raw)
+{
+	snprintf(r->addr.name, sizeof(r->addr.name), "socket(AF_INET%s, %s)",
+		 domain == AF_INET6 ? "6" : "", is_raw ? "SOCK_RAW" : "ICMP");
+	brk_req_record(r, ZW_DID_DENY, ZW_OP_DATAGRAM, ZW_BY_ADDRESS,
+		       "raw packets and ICMP are not carried");
+	return brk_req_answer(r, is_raw ? EPERM : EACCES);
 }
 
 static bool is_written(struct brk_req *r, const int fds[2])
@@ -89,12 +99,14 @@ static enum brk_state make_pair(struct brk_req *r)
 enum brk_state brk_datagram(struct brk_req *r)
 {
 	unsigned kind = (unsigned)r->args[1] & TYPE_MASK;
-	bool is_datagram =
-		(int)(uint32_t)r->args[0] == AF_UNIX && (kind == SOCK_DGRAM || kind == SOCK_RAW);
+	int domain = (int)(uint32_t)r->args[0];
+	bool is_datagram = domain == AF_UNIX && (kind == SOCK_DGRAM || kind == SOCK_RAW);
 
 	if (r->nr == SYS_socketpair && is_datagram)
 		return make_pair(r);
 	if (r->nr == SYS_socket && is_datagram)
 		return refuse_socket(r);
+	if (r->nr == SYS_socket && (domain == AF_INET || domain == AF_INET6))
+		return refuse_raw(r, domain, kind == SOCK_RAW);
 	return brk_req_fault(r, "knowing this call", -ENOSYS);
 }

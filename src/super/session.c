@@ -434,6 +434,7 @@ static int start(struct sup *s)
 	if (sb_go(&s->sandbox, &failure) < 0)
 		return fail_sandbox(s, &failure);
 	s->go_us = zw_now_us();
+	sup_unsent_start(s);
 	return start_rest(s);
 }
 
@@ -450,6 +451,7 @@ static void finish(struct sup *s, bool has_run)
 	s->is_closing = true;
 	s->end_signal = 0;
 	sup_asks_fini(s);
+	sup_unsent_end(s);
 	sup_uses_write(s);
 	sup_helper_stop(&s->broker);
 	/* Connections that are still open get their last row: it leaves when it has told them all. */
@@ -500,6 +502,7 @@ static void init(struct sup *s, const struct sup_config *config, const struct su
 	s->pty_fd = -1;
 	s->started_us = zw_now_us();
 	s->go_us = INT64_MAX;
+	s->unsent_fds[0] = s->unsent_fds[1] = -1;
 	TAILQ_INIT(&s->asks);
 	TAILQ_INIT(&s->answers);
 	TAILQ_INIT(&s->allows);

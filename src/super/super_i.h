@@ -234,7 +234,9 @@ struct sup {
 	bool is_prepared, is_closing, is_closed;
 	int64_t started_us; /* wall clock */
 	int64_t go_us;	    /* wall clock; when the agent was let go, INT64_MAX before */
-	int end_signal;	    /* that told zwatch to end; 0 = none */
+	int unsent_fds[2];  /* counters of the network inside, owned; -1 = none */
+	uint64_t unsent_before;
+	int end_signal; /* that told zwatch to end; 0 = none */
 	struct sup_result *result;
 };
 
@@ -406,6 +408,13 @@ void sup_rules_fini(struct sup *s);
 int sup_trust_start(struct sup *s);
 void sup_trust_fini(struct sup *s);
 void sup_on_px_ca(struct sup *s, const struct zw_msg_px_ca *m);
+
+/* unsent.c */
+
+/** Begins to count what goes past the proxy; when the agent is let go. */
+void sup_unsent_start(struct sup *s);
+/** Records how much that was, if any. While the store is open. */
+void sup_unsent_end(struct sup *s);
 
 /* session.c */
 

@@ -74,11 +74,20 @@ try:
     print("REACHED raw")
 except OSError as e:
     print("refused raw", e.strerror)
+for family, protocol in (socket.AF_INET, socket.IPPROTO_ICMP), (socket.AF_INET6, socket.IPPROTO_ICMPV6):
+    try:
+        socket.socket(family, socket.SOCK_DGRAM, protocol)
+        print("REACHED ping")
+    except OSError as e:
+        print("refused ping", e.strerror)
 P
 out=$(direct python3 away.py)
 hasnt "Z069 nothing is reached" REACHED "$out"
-same "Z069 all eight are refused" 8 "$(printf '%s\n' "$out" | grep -c '^refused')"
-has "Z069 on record" '192.0.2.1' "$("$zwatch" log last --json)"
+same "Z069 all ten are refused" 10 "$(printf '%s\n' "$out" | grep -c '^refused')"
+log=$("$zwatch" log last --json)
+has "Z069 on record" '192.0.2.1' "$log"
+has "Z069 raw sockets, with their program" 'SOCK_RAW.*python3|python3.*SOCK_RAW' "$(printf '%s' "$log" | tr -d '\n')"
+has "Z069 what was sent without connect() is counted" '[3-9] datagrams were sent past the proxy' "$log"
 
 # Z059: an upload that waits to be told to go on arrives whole, in every way, and is counted once
 head -c 50000000 /dev/urandom >"$project/upload"

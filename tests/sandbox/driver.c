@@ -217,6 +217,8 @@ static int connect_unix(const struct seccomp_notif *req)
 
 static int answer(const struct seccomp_notif *req)
 {
+	if (req->data.nr == __NR_socket && (int)(uint32_t)req->data.args[0] != AF_UNIX)
+		return -EPERM;
 	if (req->data.nr != __NR_connect)
 		return -EACCES;
 	if ((int)req->data.args[2] <= 2)
