@@ -2,6 +2,7 @@
 # Settings of Claude Code and of sandbox-runtime: what becomes of them, printed, written, or used as they are.
 . "${ZW_SRC:?}/tests/support/lib.sh"
 file=$HOME/.config/zwatch/config.json
+rm "$file"
 mkdir -p "$HOME/.claude" .claude
 cat >"$HOME/.claude/settings.json" <<'J'
 {
