@@ -67,7 +67,7 @@ void ui_core_fini(struct ui_core *core)
 		aud_filter_free(core->picks[i].filter);
 	}
 	ui_edit_fini(&core->edit);
-	free(core->cells);
+	draw_grid_fini(&core->agent);
 }
 
 void view_push(struct ui_core *core, struct view *v)
@@ -733,25 +733,27 @@ void ui_core_frame(struct ui_core *core, const struct ui_frame *frame, int64_t n
 	core->has_frame = true;
 }
 
-/* Copies rows out before anything looks at them: the other side may write on. */
+/* Copies rows out before anything looks at them: the other side may write on. Filters those that changed,
+ * so that to draw the agent's screen is only to copy it. */
 static void take_frame(struct ui_core *core)
 {
 	const struct ui_frame *f = &core->frame;
-	bool is_other = f->rows != core->cell_rows || f->cols != core->cell_cols;
+	bool is_other = f->rows != core->agent.rows || f->cols != core->agent.cols;
+	struct pane_cell copy[PANE_COLS_MAX];
 
 	if (is_other) {
-		free(core->cells);
-		core->cells =
-			zw_xcalloc((size_t)f->rows * (size_t)f->cols + 1, sizeof(*core->cells));
-		core->cell_rows = f->rows;
-		core->cell_cols = f->cols;
+		draw_grid_fini(&core->agent);
+		draw_grid_init(&core->agent, f->rows, f->cols);
 	}
-	for (int row = 0; row < f->rows; row++)
-		if (is_other || core->grid->dirty[row] != 0)
-			memcpy(&core->cells[(size_t)row * (size_t)f->cols], core->grid->cell[row],
-			       (size_t)f->cols * sizeof(*core->cells));
+	struct draw_ctx c = draw_all(&core->agent, false, true);
+	for (int row = 0; row < f->rows; row++) {
+		if (!is_other && core->grid->dirty[row] == 0)
+			continue;
+		memcpy(copy, core->grid->cell[row], (size_t)f->cols * sizeof(*copy));
+		draw_cells(&c, row, 0, copy, f->cols);
+	}
 	core->has_frame = false;
-	core->host.frame_done(core->host.arg);
+	core->owes_frame = true;
 }
 
 /* -- drawing ----------------------------------------------------------------------------------- */
@@ -792,6 +794,14 @@ void ui_core_draw(struct ui_core *core, const struct draw_ctx *c, int64_t now_ms
 	core->cursor_row = clamp(core->cursor_row, 0, core->rows - 1);
 	core->cursor_col = clamp(core->cursor_col, 0, core->cols - 1);
 	core->is_dirty = false;
+}
+
+void ui_core_drawn(struct ui_core *core)
+{
+	if (!core->owes_frame)
+		return;
+	core->owes_frame = false;
+	core->host.frame_done(core->host.arg);
 }
 
 void ui_core_written(struct ui_core *core, int64_t now_ms)

@@ -84,11 +84,11 @@ struct ui_core {
 	int64_t now_ms, prefix_ms, key_ms;
 	bool is_away; /* the terminal said that it lost the focus */
 
-	struct ui_frame frame;	 /* newest */
-	bool has_frame;		 /* the grid waits to be copied */
-	unsigned n_flood;	 /* newest frames that each left nothing of the one before */
-	struct pane_cell *cells; /* owned; the agent's screen, unfiltered */
-	int cell_rows, cell_cols;
+	struct ui_frame frame;	/* newest */
+	bool has_frame;		/* the grid waits to be copied */
+	bool owes_frame;	/* it was, and zwatch-pane is to be told */
+	unsigned n_flood;	/* newest frames that each left nothing of the one before */
+	struct draw_grid agent; /* the agent's screen, filtered */
 
 	char message[512];
 	int64_t message_ms;
@@ -123,6 +123,9 @@ void ui_core_note(struct ui_core *core, unsigned kind, uint32_t value, const cha
 
 /** Draws all; copies the agent's frame first, if one waits. The cursor is in the core after it. */
 void ui_core_draw(struct ui_core *core, const struct draw_ctx *c, int64_t now_ms);
+/** After ui_core_draw(), when the picture was handed to the terminal: only now the agent's next frame is asked
+ * for, so that zwatch-pane does not run in the way of this one. */
+void ui_core_drawn(struct ui_core *core);
 /** The last frame has been written to the terminal. */
 void ui_core_written(struct ui_core *core, int64_t now_ms);
 /** Lets the top view do a piece of what takes long. */

@@ -484,11 +484,9 @@ static void draw_agent(struct ui_core *core, const struct draw_ctx *all)
 {
 	const struct ui_rect *r = &core->rects.agent;
 	struct draw_ctx c = draw_sub(all, r->top, r->left, r->rows, r->cols);
-	int rows = core->cell_rows < c.rows ? core->cell_rows : c.rows;
 
-	for (int row = 0; row < rows; row++)
-		draw_cells(&c, row, 0, &core->cells[(size_t)row * (size_t)core->cell_cols],
-			   core->cell_cols);
+	for (int row = 0; row < core->agent.rows; row++)
+		draw_copy_row(&c, row, &core->agent, row);
 }
 
 /* -- the row of events ------------------------------------------------------------------------- */

@@ -141,8 +141,13 @@ static bool has_row(const struct draw_ctx *c, int row)
 
 void draw_clear(const struct draw_ctx *c)
 {
-	for (int row = 0; row < c->rows; row++)
-		draw_clear_row(c, row, UI_STYLE_TEXT);
+	for (int row = 0; row < c->rows; row++) {
+		if (row == 0 || c->cols < c->grid->cols)
+			draw_clear_row(c, row, UI_STYLE_TEXT);
+		else /* nothing beside it that could be cut */
+			memcpy(cell_at(c, row, 0), cell_at(c, 0, 0),
+			       (size_t)c->cols * sizeof(*c->grid->cell));
+	}
 }
 
 void draw_clear_row(const struct draw_ctx *c, int row, enum ui_style style)
@@ -491,6 +496,18 @@ void draw_cells(const struct draw_ctx *c, int row, int col, const struct pane_ce
 			out[1].cp[0] = in->cp[1];
 		}
 	}
+}
+
+void draw_copy_row(const struct draw_ctx *c, int row, const struct draw_grid *from, int from_row)
+{
+	int n = from->cols < c->cols ? from->cols : c->cols;
+
+	if (!has_row(c, row) || n <= 0)
+		return;
+	memcpy(cell_at(c, row, 0), &from->cell[(size_t)from_row * (size_t)from->cols],
+	       (size_t)n * sizeof(*from->cell));
+	if (cell_at(c, row, n - 1)->width == 2)
+		cell_blank(cell_at(c, row, n - 1));
 }
 
 char *draw_row_text(const struct draw_grid *g, int row)

@@ -113,6 +113,9 @@ void draw_restyle(const struct draw_ctx *c, int row, int col, int n, enum ui_sty
  */
 void draw_cells(const struct draw_ctx *c, int row, int col, const struct pane_cell *cells, int n);
 
+/** Copies row @from_row of another grid to the left of @row, cut off where @c ends. */
+void draw_copy_row(const struct draw_ctx *c, int row, const struct draw_grid *from, int from_row);
+
 /** One row as text, trailing blanks kept off. Ownership: caller frees. */
 char *draw_row_text(const struct draw_grid *g, int row);
 

@@ -30,6 +30,7 @@
 
 #define OUT_MAX_B      (8u << 20) /* a frame of the largest screen with a colour change per cell */
 #define READ_B	       (64u << 10)
+#define MEM_KEEP_B     (1 << 20) /* of ncurses' file, which else is written over */
 #define PAIR_SLOTS     (1u << 17)
 #define PAIRS_MAX      65535
 #define DIRECT_PALETTE 0x1000000 /* first number of the palette in the private entry */
@@ -790,7 +791,8 @@ static void collect(struct ui_term *t)
 			zw_buf_grow(&t->out, (size_t)n);
 		}
 	}
-	(void)!ftruncate(t->mem_fd, 0);
+	if (len > MEM_KEEP_B)
+		(void)!ftruncate(t->mem_fd, 0);
 	(void)lseek(t->mem_fd, 0, SEEK_SET);
 }
 

@@ -106,6 +106,7 @@ static void draw(struct ui *ui)
 	} else {
 		core->is_dirty = true;
 	}
+	ui_core_drawn(core);
 	tick_start(ui);
 }
 

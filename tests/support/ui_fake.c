@@ -262,6 +262,7 @@ void ui_fake_draw(struct ui_fake *f)
 	struct draw_ctx c = draw_all(&f->screen, f->is_ascii, f->has_colour);
 
 	ui_core_draw(&f->core, &c, f->now_ms);
+	ui_core_drawn(&f->core);
 	ui_core_written(&f->core, f->now_ms);
 }
 

@@ -100,7 +100,7 @@ static bool spells(struct zw_span hex, const char *name)
 	if (hex.len != 2 * strlen(name))
 		return false;
 	for (size_t i = 0; name[i] != '\0'; i++) {
-		snprintf(two, sizeof(two), "%02x", (unsigned)name[i]);
+		snprintf(two, sizeof(two), "%02x", (unsigned)(uint8_t)name[i]);
 		if (strncasecmp(hex.p + 2 * i, two, 2) != 0)
 			return false;
 	}
