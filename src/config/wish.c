@@ -25,6 +25,10 @@ struct reading {
 	struct cfg_report *report;
 	const char *shown;
 	unsigned line;
+	/* What is guarded and hidden, made when a folder is wished for. */
+	bool has_lists;
+	struct cfg_protected protected_;
+	struct cfg_paths hidden;
 };
 
 #define FAIL(r, ...) cfg_report_error((r)->report, (r)->shown, (r)->line, __VA_ARGS__)
@@ -100,27 +104,38 @@ static void take_unix(struct reading *r, const char *s)
 		judge(w, POL_RISK_LOW, "this socket");
 }
 
-/* Whether what the agent writes there would be run, or read, outside. */
-static bool is_guarded(const struct reading *r, const char *path)
+static void lists_make(struct reading *r)
 {
 	struct cfg *wide = cfg_new(r->places, r->cfg->project_dir);
-	struct cfg_protected protected_;
-	struct cfg_paths hidden;
-	bool is_found = false;
 
 	cfg_items_add(&wide->allow_write, r->places->home, "");
-	cfg_protected_paths(r->places, wide, NULL, &protected_);
-	cfg_hidden_paths(r->places, NULL, &hidden);
-	for (size_t i = 0; i < protected_.guarded.n; i++)
-		is_found |= cfg_path_within(path, protected_.guarded.list[i].path);
-	for (size_t i = 0; i < hidden.n; i++)
-		is_found |= cfg_path_within(path, hidden.list[i].path);
-	/* Of any repository, also one that is not there yet. */
-	is_found |= strstr(path, "/.git/") != NULL || zw_ends_with(path, "/.git");
-	cfg_protected_fini(&protected_);
-	cfg_paths_fini(&hidden);
+	cfg_protected_paths(r->places, wide, NULL, &r->protected_);
+	cfg_hidden_paths(r->places, NULL, &r->hidden);
 	cfg_free(wide);
-	return is_found;
+	r->has_lists = true;
+}
+
+static void lists_free(struct reading *r)
+{
+	if (!r->has_lists)
+		return;
+	cfg_protected_fini(&r->protected_);
+	cfg_paths_fini(&r->hidden);
+}
+
+/* Whether what the agent writes there would be run, or read, outside. */
+static bool is_guarded(struct reading *r, const char *path)
+{
+	if (!r->has_lists)
+		lists_make(r);
+	for (size_t i = 0; i < r->protected_.guarded.n; i++)
+		if (cfg_path_within(path, r->protected_.guarded.list[i].path))
+			return true;
+	for (size_t i = 0; i < r->hidden.n; i++)
+		if (cfg_path_within(path, r->hidden.list[i].path))
+			return true;
+	/* Of any repository, also one that is not there yet. */
+	return strstr(path, "/.git/") != NULL || zw_ends_with(path, "/.git");
 }
 
 static void take_write(struct reading *r, const char *s)
@@ -226,7 +241,13 @@ void cfg_wishes_read(const struct cfg *cfg, const struct cfg_places *places,
 		     struct cfg_wishes *ret, struct cfg_report *report)
 {
 	zw_autofree char *shown = cfg_path_show(places, cfg->project_file);
-	struct reading r = {cfg, places, catalogue, arg, ret, report, shown, 0};
+	struct reading r = {.cfg = cfg,
+			    .places = places,
+			    .catalogue = catalogue,
+			    .arg = arg,
+			    .to = ret,
+			    .report = report,
+			    .shown = shown};
 	struct cfg_json_doc *doc = NULL;
 	struct cfg_json_error error;
 	struct zw_sha256 sum;
@@ -245,6 +266,7 @@ void cfg_wishes_read(const struct cfg *cfg, const struct cfg_places *places,
 	const struct cfg_json *wish = cfg_json_get(cfg_json_root(doc), "wish");
 	if (wish != NULL)
 		take_wish(&r, wish);
+	lists_free(&r);
 	cfg_json_free(doc);
 }
 
