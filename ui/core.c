@@ -227,6 +227,8 @@ static void cmd_session(struct ui_core *core, enum ui_cmd cmd)
 		cmd_focus(core, UI_FOCUS_SOCKS);
 	else if (cmd == UI_CMD_FOCUS_NEXT)
 		cmd_focus(core, (core->focus + 1) % UI_FOCUS_MAX);
+	else if (cmd == UI_CMD_TASKS)
+		view_tasks_open(core);
 	else if (cmd == UI_CMD_SCROLL)
 		view_scroll_open(core, 0);
 	else if (cmd == UI_CMD_HISTORY)

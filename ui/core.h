@@ -164,6 +164,8 @@ void dash_paste(struct ui_core *core, const void *bytes, size_t len);
 void dash_click(struct ui_core *core, enum ui_focus which, int row);
 /** Gives another part the keys; typing a filter ends. */
 void dash_focus(struct ui_core *core, enum ui_focus focus);
+/** Gives the connections the keys, with only those of this process. */
+void dash_show_process(struct ui_core *core, uint32_t pid);
 /** A command of the ROWS section on the row with this key. False: it is none. */
 bool dash_row_cmd(struct ui_core *core, enum ui_cmd cmd, uint64_t key);
 

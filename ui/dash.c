@@ -953,7 +953,8 @@ void dash_draw_status(struct ui_core *core, const struct draw_ctx *c)
 	struct segments s = {.n = 0};
 	int row = core->rects.status.top;
 	bool is_collapsed = core->rects.shape == UI_SHAPE_AGENT;
-	bool has_message = is_collapsed && core->message[0] != '\0' &&
+	/* Where no row of events is in view. */
+	bool has_message = (is_collapsed || core->top != NULL) && core->message[0] != '\0' &&
 			   core->now_ms - core->message_ms < UI_MESSAGE_MS;
 
 	if (core->is_prefix && core->now_ms - core->prefix_ms >= PREFIX_HINT_MS) {

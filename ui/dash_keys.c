@@ -166,6 +166,15 @@ bool dash_row_cmd(struct ui_core *core, enum ui_cmd cmd, uint64_t key)
 	return true;
 }
 
+void dash_show_process(struct ui_core *core, uint32_t pid)
+{
+	char text[32];
+
+	dash_focus(core, UI_FOCUS_CONNS);
+	snprintf(text, sizeof(text), "pid:%u", pid);
+	(void)filter_set(core, text);
+}
+
 /* -- keys ---------------------------------------------------------------------------------------- */
 
 static void open_row(struct ui_core *core)

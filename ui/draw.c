@@ -16,6 +16,8 @@
 #define FLAG_Z	    0x1f1ffu
 
 enum { DEFAULT = -1, RED = 1, GREEN = 2, YELLOW = 3, MAGENTA = 5, CYAN = 6, WHITE = 15 };
+/* Legible on black as on white. */
+enum { BLUE = 33, ORANGE = 166 };
 #define BOLD	  PANE_ATTR_BOLD
 #define DIM	  PANE_ATTR_DIM
 #define REVERSE	  PANE_ATTR_REVERSE
@@ -23,9 +25,11 @@ enum { DEFAULT = -1, RED = 1, GREEN = 2, YELLOW = 3, MAGENTA = 5, CYAN = 6, WHIT
 
 static const struct {
 	int fg, bg;
-	unsigned attrs, mono;
+	unsigned attrs, mono, contrast;
+	int bo_fg, bo_bg;
 } looks[] = {
-#define UI_STYLE(name, fg, bg, attrs, mono) {fg, bg, attrs, mono},
+#define UI_STYLE(name, fg, bg, attrs, mono, contrast, bo_fg, bo_bg) \
+	{fg, bg, attrs, mono, contrast, bo_fg, bo_bg},
 #include "ui/style.def"
 #undef UI_STYLE
 };
@@ -88,15 +92,21 @@ static struct pane_cell *cell_at(const struct draw_ctx *c, int row, int col)
 
 static void cell_style(const struct draw_ctx *c, struct pane_cell *cell, enum ui_style style)
 {
-	unsigned attrs = c->has_colour ? looks[style].attrs : looks[style].mono;
+	bool has_colour = c->has_colour && c->theme != UI_THEME_MONO;
+	bool is_orange = c->theme == UI_THEME_BLUE_ORANGE;
+	int fg = is_orange ? looks[style].bo_fg : looks[style].fg;
+	int bg = is_orange ? looks[style].bo_bg : looks[style].bg;
+	unsigned attrs = c->theme == UI_THEME_HIGH_CONTRAST ? looks[style].contrast
+			 : has_colour			    ? looks[style].attrs
+							    : looks[style].mono;
 
 	cell->attrs = (uint16_t)(attrs & ~(unsigned)UNDERLINE);
 	cell->underline = (attrs & UNDERLINE) != 0 ? PANE_UL_SINGLE : PANE_UL_NONE;
 	cell->fg = cell->bg = PANE_COLOUR_DEFAULT;
-	if (c->has_colour && looks[style].fg != DEFAULT)
-		cell->fg = PANE_COLOUR_INDEX | (uint32_t)looks[style].fg;
-	if (c->has_colour && looks[style].bg != DEFAULT)
-		cell->bg = PANE_COLOUR_INDEX | (uint32_t)looks[style].bg;
+	if (has_colour && fg != DEFAULT)
+		cell->fg = PANE_COLOUR_INDEX | (uint32_t)fg;
+	if (has_colour && bg != DEFAULT)
+		cell->bg = PANE_COLOUR_INDEX | (uint32_t)bg;
 }
 
 static void cell_blank(struct pane_cell *cell)

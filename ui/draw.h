@@ -15,10 +15,19 @@
 #include "ui/pane/grid.h"
 
 enum ui_style {
-#define UI_STYLE(name, fg, bg, attrs, mono) UI_STYLE_##name,
+#define UI_STYLE(name, fg, bg, attrs, mono, contrast, bo_fg, bo_bg) UI_STYLE_##name,
 #include "ui/style.def"
 #undef UI_STYLE
 	UI_STYLE_MAX
+};
+
+/** Sets of colours; as the setting ui.theme numbers them. */
+enum ui_theme {
+	UI_THEME_TERMINAL,
+	UI_THEME_MONO,
+	UI_THEME_HIGH_CONTRAST,
+	UI_THEME_BLUE_ORANGE,
+	UI_THEME_MAX
 };
 
 /** The three looks of a frame; ASCII: - and |, =, #. */
@@ -48,6 +57,7 @@ struct draw_ctx {
 	struct draw_grid *grid; /* borrowed */
 	int top, left, rows, cols;
 	bool is_ascii, has_colour;
+	enum ui_theme theme;
 };
 
 /** Makes wcwidth() and ncurses speak UTF-8 whatever the user's locale is. Once per process. */

@@ -94,6 +94,7 @@ static void draw(struct ui *ui)
 	ui->drawn_ms = zw_mono_ms();
 	core->config.wall0_us = zw_now_us() - ui->drawn_ms * 1000;
 	struct draw_ctx c = draw_all(&ui->grid, core->config.is_ascii, core->config.has_colour);
+	c.theme = (enum ui_theme)core->config.theme;
 	ui_core_draw(core, &c, ui->drawn_ms);
 	set_title(ui);
 	apply_modes(ui);

@@ -97,6 +97,10 @@ struct ui_host {
 	bool (*close_conn)(void *arg, const struct mdl_conn *conn);
 	/** Refuses from now on. Returns a sentence to show, valid until the next call. */
 	const char *(*deny)(void *arg, const struct ui_deny *deny);
+	/** The processes of the sandbox are on screen (mdl_session.tasks), or no more. */
+	void (*watch_tasks)(void *arg, bool is_on);
+	/** A signal to one of them. NULL, or a sentence why not. */
+	const char *(*task_signal)(void *arg, const struct mdl_task *task, int sig);
 	/** What a rule says and where it stands; NULL = not known. Valid until the next call. */
 	const char *(*rule_text)(void *arg, uint32_t rule);
 	void (*freeze)(void *arg, bool is_frozen);
@@ -118,6 +122,7 @@ enum ui_layout { UI_LAYOUT_DASHBOARD, UI_LAYOUT_COLLAPSED };
 struct ui_config {
 	enum ui_layout layout;
 	bool is_ascii, has_colour, has_mouse;
+	int theme;		    /* enum ui_theme */
 	int64_t arm_ms;		    /* after the frame was written; 500 */
 	int64_t quiet_ms;	    /* without a key; 300 */
 	bool is_second_key;	    /* no delay; what allows takes Enter as well */

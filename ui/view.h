@@ -62,6 +62,8 @@ void view_flood_open(struct ui_core *core);
 void view_help_open(struct ui_core *core);
 /** All about one row of the lists, by its key (ui_row_key()). */
 void view_row_open(struct ui_core *core, uint64_t row);
+/** The processes of the sandbox. */
+void view_tasks_open(struct ui_core *core);
 /** Which part of a row is to be copied. */
 void view_copy_open(struct ui_core *core, uint64_t row);
 /** Whether a row's target is denied from now on, and for how long. */

@@ -5,7 +5,7 @@
 #include "src/base/mem.h"
 #include "ui/core.h"
 
-#define LINES_MAX 96
+#define LINES_MAX 160
 
 struct help_line {
 	const char *key, *text; /* borrowed; key NULL: text is a headline */
@@ -42,12 +42,14 @@ static void fill(struct view_help *v)
 	v->line[v->n - 1] = (struct help_line){"Ctrl-]", "send Ctrl-] to the agent"};
 	add(v, "", "");
 	add_section(v, "IN A LIST", UI_SECTION_LIST);
+	add_section(v, "CONNECTIONS AND SOCKETS, besides", UI_SECTION_ROWS);
+	add_section(v, "PROCESSES, besides", UI_SECTION_TASKS);
 	add_section(v, "IN THE HISTORY", UI_SECTION_HISTORY);
-	add_section(v, "SCROLLING, besides", UI_SECTION_SCROLL);
 	v->split = v->n;
 	add_section(v, "IN A QUESTION", UI_SECTION_ASK);
 	add_section(v, "IN THE LIST OF QUESTIONS", UI_SECTION_WAIT);
 	add_section(v, "WITH VERY MANY QUESTIONS", UI_SECTION_FLOOD);
+	add_section(v, "SCROLLING, besides", UI_SECTION_SCROLL);
 	add(v, NULL, "WORDS (colour only repeats them)");
 	add(v, "allow", "green: let through");
 	add(v, "auto", "both ends are inside the sandbox");

@@ -412,9 +412,9 @@ static void face_config(struct dash *d, const struct start *st, const struct cli
 	d->config = (struct ui_config){
 		.layout = face == FACE_COLLAPSED ? UI_LAYOUT_COLLAPSED : UI_LAYOUT_DASHBOARD,
 		.is_ascii = cli_has(cli, CLI_OPT_ASCII),
-		.has_colour = is_auto ? (no_colour == NULL || *no_colour == '\0') &&
-						st->cfg->ui_theme != CFG_THEME_MONO
+		.has_colour = is_auto ? no_colour == NULL || *no_colour == '\0'
 				      : strcmp(colour, "never") != 0,
+		.theme = st->cfg->ui_theme,
 		.has_mouse = st->cfg->ui_mouse && !cli_has(cli, CLI_OPT_NO_MOUSE),
 		.arm_ms = st->cfg->arm_ms > 0 ? st->cfg->arm_ms : 500,
 		.quiet_ms = 300,

@@ -114,6 +114,20 @@ static const char *host_deny(void *arg, const struct ui_deny *deny)
 						   .is_always = deny->is_always});
 }
 
+static void host_watch_tasks(void *arg, bool is_on)
+{
+	struct dash *d = arg;
+
+	sup_watch_tasks(d->sup, is_on);
+}
+
+static const char *host_task_signal(void *arg, const struct mdl_task *task, int sig)
+{
+	struct dash *d = arg;
+
+	return sup_task_signal(d->sup, task->pid, task->started, sig);
+}
+
 static const char *host_rule_text(void *arg, uint32_t rule)
 {
 	struct dash *d = arg;
@@ -218,6 +232,8 @@ void dash_host(struct dash *d, struct ui_host *ret)
 				.close_conn = host_close_conn,
 				.deny = host_deny,
 				.rule_text = host_rule_text,
+				.watch_tasks = host_watch_tasks,
+				.task_signal = host_task_signal,
 				.freeze = host_freeze,
 				.mode = host_mode,
 				.stop_agent = host_stop_agent,

@@ -336,6 +336,7 @@ void sup_agent_fini(struct sup *s)
 	zev_io_free(zw_steal(&s->bwrap_io));
 	zev_timer_free(zw_steal(&s->kill_timer));
 	zev_timer_free(zw_steal(&s->redraw_timer));
+	sup_tasks_fini(s);
 	zw_buf_fini(&s->input);
 	zw_close(&s->pty_fd);
 }
@@ -403,6 +404,17 @@ static void process_add(struct pids *p, pid_t pid)
 		if (e->d_name[0] != '.')
 			children_add(p, pid, e->d_name);
 	closedir(dir);
+}
+
+size_t sup_tree(pid_t init_pid, size_t max, pid_t **ret)
+{
+	struct pids p = {NULL, 0};
+
+	pids_add(&p, init_pid);
+	for (size_t i = 0; i < p.n && p.n < max; i++)
+		process_add(&p, p.list[i]);
+	*ret = p.list;
+	return p.n < max ? p.n : max;
 }
 
 /* Signals all processes of the sandbox but pid 1. Returns how many there were. */

@@ -192,6 +192,14 @@ struct sup_deny {
  * how to undo it, or why nothing was; valid until the next call.
  */
 const char *sup_deny(struct sup *s, const struct sup_deny *deny);
+/** Looks at the processes of the sandbox, at once and every second (mdl_session.tasks). */
+void sup_watch_tasks(struct sup *s, bool is_on);
+/**
+ * A signal to one process of the sandbox, told by number and start (mdl_task).
+ *
+ * Returns  NULL, or a sentence why not; static
+ */
+const char *sup_task_signal(struct sup *s, uint32_t pid, uint64_t started, int sig);
 /** What a rule says: "*.github.com, from ~/.config/zwatch/config.json:9". Valid until the next call;
  * NULL when there is none of this number. */
 const char *sup_rule_text(struct sup *s, uint32_t id);

@@ -166,6 +166,10 @@ struct sup {
 	struct zw_msg_pane_colours terminal;
 	int agent_status; /* 0 to 255, when it is over */
 
+	/* tasks.c */
+	struct zev_timer *tasks_timer; /* NULL = nobody has looked yet */
+	int64_t tasks_ms;	       /* of the last look; monotonic */
+
 	/* cast.c */
 	char *cast_path; /* owned; NULL = the screen was never recorded */
 
@@ -244,6 +248,13 @@ struct sup {
 /** Takes the pty and watches for the sandbox's end. */
 void sup_agent_start(struct sup *s);
 void sup_agent_fini(struct sup *s);
+/** Process numbers of the sandbox, its pid 1 first, then children behind parents; at most @max. Returns
+ * how many. Ownership of *ret: caller frees. */
+size_t sup_tree(pid_t init_pid, size_t max, pid_t **ret);
+
+/* tasks.c */
+void sup_tasks_fini(struct sup *s);
+
 /** Starts zwatch-pane and gives it the terminal. */
 void sup_pane_start(struct sup *s);
 /** It ended: another takes over, or, after two deaths in a short time, the user is told. */

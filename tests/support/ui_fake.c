@@ -100,6 +100,20 @@ static const char *on_deny(void *arg, const struct ui_deny *deny)
 	return "From now on denied. Undo: Ctrl-] u";
 }
 
+static void on_watch_tasks(void *arg, bool is_on)
+{
+	((struct ui_fake *)arg)->is_watched = is_on;
+}
+
+static const char *on_task_signal(void *arg, const struct mdl_task *task, int sig)
+{
+	struct ui_fake *f = arg;
+
+	f->signalled = task->pid;
+	f->signal = sig;
+	return f->refusal;
+}
+
 static const char *on_rule_text(void *arg, uint32_t rule)
 {
 	(void)arg;
@@ -201,6 +215,8 @@ static void init(struct ui_fake *f, enum ui_layout layout, int rows, int cols, b
 				     .close_conn = on_close_conn,
 				     .deny = on_deny,
 				     .rule_text = on_rule_text,
+				     .watch_tasks = on_watch_tasks,
+				     .task_signal = on_task_signal,
 				     .freeze = on_freeze,
 				     .mode = on_mode,
 				     .stop_agent = on_stop,

@@ -33,6 +33,9 @@ struct ui_fake {
 	struct ui_deny deny; /* the last one; its strings are the copies below */
 	char deny_target[512], deny_program[512];
 	int n_denies;
+	bool is_watched;    /* the processes */
+	uint32_t signalled; /* the last one, and how */
+	int signal;
 	const char *refusal; /* what the host says to the next answers; NULL = takes them */
 	uint64_t strict;     /* question whose program is refused from now on */
 	enum pol_until tried;

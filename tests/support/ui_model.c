@@ -132,6 +132,22 @@ static void add_socks(struct mdl_session *s)
 	}
 }
 
+static void add_tasks(struct mdl_session *s)
+{
+	static const struct mdl_task tasks[] = {
+		{4502, 2, 0, 'S', 31, 9120, 186u << 20, 100, "claude", "claude"},
+		{4688, 4502, 1, 'S', 0, 40, 4u << 20, 200, "bash", "bash -c npm test"},
+		{4720, 4688, 2, 'R', 984, 61200, 412u << 20, 300, "node",
+		 "node node_modules/.bin/vitest run"},
+		{4733, 4502, 1, 'S', 4, 310, 18u << 20, 400, "git", "git fetch --depth 1 origin"},
+		{4790, 4502, 1, 'T', 0, 12, 9u << 20, 500, "esbuild", "esbuild --service --ping"},
+	};
+
+	s->n_tasks = ZW_N_ELEMENTS(tasks);
+	s->tasks = zw_xcalloc(s->n_tasks, sizeof(*s->tasks));
+	memcpy(s->tasks, tasks, sizeof(tasks));
+}
+
 void ui_model_fill(struct mdl_session *s)
 {
 	mdl_session_init(s, "/home/u");
@@ -151,6 +167,7 @@ void ui_model_fill(struct mdl_session *s)
 			     i % 7 == 3 ? 0 : (uint64_t)(i * i * 60));
 	add_conns(s);
 	add_socks(s);
+	add_tasks(s);
 }
 
 static struct mdl_ask *ask(struct mdl_session *s, uint64_t id, enum pol_kind kind,

@@ -95,6 +95,23 @@ tt_keys Enter
 tt_type ch
 tt_wait 'opied' 60
 tt_keys q q
+
+# A process of the sandbox: frozen, thawed, ended.
+run 'sleep 7777 & p=$!'
+tt_wait 'ready>' 60
+go p
+tt_wait 'sleep 7777$' 60
+tt_keys G
+tt_wait ' sleep\([0-9]+\) ' 60
+tt_type f
+tt_wait 'FROZEN +sleep 7777' 60
+tt_type f
+tt_wait 'sleep +sleep 7777' 60
+tt_type X
+tt_wait_gone 'sleep 7777$' 60
+tt_keys q
+run 'wait $p; echo gone=$?'
+tt_wait 'gone=137' 60
 tt_type 'exit'
 tt_keys Enter
 tt_wait '\[exit' 60

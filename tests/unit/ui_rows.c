@@ -3,6 +3,7 @@
  * the row that was seen. */
 #include "tests/support/test.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -257,6 +258,68 @@ static void test_mouse__focus_then_select_then_open(void **state)
 	assert_true(ui_fake_shows(&f, "Connection 3 of 8"));
 }
 
+/* -- processes ----------------------------------------------------------------------------------- */
+
+static void test_processes__freeze_end_and_what_they_have_open(void **state)
+{
+	(void)state;
+	ui_fake_type(&f, PREFIX "p");
+	assert_true(f.is_watched);
+	assert_true(ui_fake_shows(&f, "Processes  5  CPU 101%"));
+	ui_fake_type(&f, "x"); /* the agent itself is not ended by a slip of the finger */
+	assert_int_equal(f.signalled, 0);
+	ui_fake_type(&f, "jjx");
+	assert_int_equal(f.signalled, 4720);
+	assert_int_equal(f.signal, SIGTERM);
+	/* Others come and go: the selection is on its process. */
+	memmove(&f.model.tasks[0], &f.model.tasks[1], 4 * sizeof(*f.model.tasks));
+	f.model.n_tasks = 4;
+	ui_core_changed(&f.core, MDL_CHANGED_TASKS, f.now_ms);
+	ui_fake_draw(&f);
+	ui_fake_type(&f, "f");
+	assert_int_equal(f.signalled, 4720);
+	assert_int_equal(f.signal, SIGSTOP);
+	ui_fake_type(&f, "Gf");
+	assert_int_equal(f.signalled, 4790);
+	assert_int_equal(f.signal, SIGCONT);
+	f.refusal = "That process is over.";
+	ui_fake_type(&f, "X");
+	assert_int_equal(f.signal, SIGKILL);
+	assert_true(ui_fake_shows(&f, "That process is over."));
+	ui_fake_type(&f, "ssgj");
+	copied("kcq", "4720 node node_modules");
+	assert_false(f.is_watched);
+	ui_fake_type(&f, PREFIX "pgj\r");
+	assert_null(f.core.top);
+	assert_int_equal(f.core.focus, UI_FOCUS_CONNS);
+	assert_string_equal(f.core.picks[UI_FOCUS_CONNS].text, "pid:4720");
+}
+
+/* -- colours ------------------------------------------------------------------------------------- */
+
+static void test_themes__what_each_may_use(void **state)
+{
+	static const uint32_t red = PANE_COLOUR_INDEX | 1, green = PANE_COLOUR_INDEX | 2;
+
+	(void)state;
+	for (int theme = 0; theme < UI_THEME_MAX; theme++) {
+		for (int style = 0; style < UI_STYLE_MAX; style++) {
+			struct draw_ctx c = draw_all(&f.screen, true, true);
+
+			c.theme = (enum ui_theme)theme;
+			draw_text(&c, 0, 0, (enum ui_style)style, "x");
+			const struct pane_cell *cell = &f.screen.cell[0];
+			if (theme == UI_THEME_MONO)
+				assert_int_equal(cell->fg, PANE_COLOUR_DEFAULT);
+			if (theme == UI_THEME_MONO || theme == UI_THEME_HIGH_CONTRAST)
+				assert_int_equal(cell->attrs & PANE_ATTR_DIM, 0);
+			if (theme == UI_THEME_BLUE_ORANGE)
+				assert_true(cell->fg != red && cell->fg != green &&
+					    cell->bg != red);
+		}
+	}
+}
+
 static void test_rate__a_minute_and_no_more(void **state)
 {
 	struct mdl_rate r = {0};
@@ -301,6 +364,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_page__of_a_row_that_is_gone, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_mouse__focus_then_select_then_open, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(test_processes__freeze_end_and_what_they_have_open,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(test_themes__what_each_may_use, setup, teardown),
 		cmocka_unit_test(test_rate__a_minute_and_no_more),
 	};
 

@@ -63,6 +63,7 @@ static const struct picture pictures[] = {
 	{"connection-filter-wrong", NONE, PREFIX "2|/|hosts:x"},
 	{"connection-filter-kept", NONE, PREFIX "2|s|s|/|-host:api*|\r"},
 	{"socket", NONE, PREFIX "3|\r"},
+	{"processes", NONE, PREFIX "p|jj"},
 	{"help", NONE, PREFIX "?"},
 	{"mode", NONE, PREFIX "m"},
 	{"stop", NONE, PREFIX "x|st"},

@@ -110,7 +110,7 @@ static bool spells(struct zw_span hex, const char *name)
 static void add_hex(struct words *s, const char *text)
 {
 	for (; *text != '\0'; text++)
-		words_add(s, "%02X", (unsigned)*text);
+		words_add(s, "%02X", (unsigned)(uint8_t)*text);
 }
 
 static void request_capability(struct pane_vt *vt, struct zw_span hex)
