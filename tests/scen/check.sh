@@ -26,6 +26,17 @@ has "here: the level" "^(ok|warn) +level +[234]: namespaces" "$out"
 same "as JSON: one object a check" "$(printf '%s\n' "$out" | grep -cE '^(ok|warn|fail) ')" \
 	"$("$zwatch" check --json | python3 -c 'import json, sys; print(len(json.load(sys.stdin)))')"
 
+# For a report: what a support thread would ask, and nobody's names.
+config <<<'{ "network": { "allowedDomains": ["secret.corp.example"], "allowedDomans": ["x.corp.example"] } }'
+out=$("$zwatch" check --json --redact 2>&1)
+for name in zwatch system kernel settings "saved rules" history terminal notices agents limits level "not tested"; do
+	has "a report has: $name" "\"check\": \"$name\"" "$out"
+done
+same "a report is JSON" 0 "$(printf '%s\n' "$out" | python3 -c 'import json, sys; json.load(sys.stdin)' >/dev/null 2>&1; echo $?)"
+hasnt "a report names no folder, site or machine" "$W|corp\.example|$(uname -n)\b" "$out"
+has "a finding of the settings has its place" "config.json:1: a finding" "$out"
+config <<<'{}'
+
 out=$(on "apparmor_restrict_unprivileged_userns=1" userns)
 same "AppArmor: exit status" 3 $?
 has "AppArmor: the cause" "^fail +AppArmor +restricts user namespaces" "$out"
