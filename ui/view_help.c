@@ -38,6 +38,13 @@ static void add_section(struct view_help *v, const char *title, enum ui_section 
 
 static void fill(struct view_help *v)
 {
+	if (!v->view.core
+		     ->has_session) { /* the history by itself: no agent to type to, nothing to answer */
+		add_section(v, "IN THE HISTORY", UI_SECTION_HISTORY);
+		v->split = v->n;
+		add_section(v, "IN A LIST", UI_SECTION_LIST);
+		return;
+	}
 	add_section(v, "AFTER Ctrl-]", UI_SECTION_PREFIX);
 	v->line[v->n - 1] = (struct help_line){"Ctrl-]", "send Ctrl-] to the agent"};
 	add(v, "", "");
@@ -92,7 +99,10 @@ static void help_draw(struct view *view, const struct draw_ctx *c)
 	draw_text(c, 0, 1, UI_STYLE_FOCUS, " Help ");
 	draw_text(c, 0, c->cols - 16, UI_STYLE_TEXT, " zwatch " ZW_VERSION " ");
 	draw_fit(c, 1, 1, c->cols - 2, UI_STYLE_TEXT,
-		 "Everything you type goes to the agent, except after Ctrl-] (Ctrl-5, F12).");
+		 view->core->has_session ? "Everything you type goes to the agent, except after "
+					   "Ctrl-] (Ctrl-5, F12)."
+					 : "The history is read here; what changes it asks before, "
+					   "or says what it did.");
 	v->height = in.rows;
 	v->max = longest > in.rows ? longest - in.rows : 0;
 	v->scroll = v->scroll > v->max ? v->max : v->scroll;
@@ -143,6 +153,6 @@ void view_help_open(struct ui_core *core)
 		return;
 	struct view_help *v = zw_xnew(struct view_help);
 	v->view.ops = &help_ops;
-	fill(v);
 	view_push(core, &v->view);
+	fill(v);
 }
