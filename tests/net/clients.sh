@@ -70,7 +70,7 @@ wget|1|wget|wget -q -T 8 -t 1 -O - http://H:P/
 git https|1|git|GIT_SSL_CAINFO=$PWD/ca.pem git ls-remote https://H:S/x.git
 git ssh|1|ssh|GIT_SSH_COMMAND='ssh -oBatchMode=yes -oConnectTimeout=8 -oStrictHostKeyChecking=no' git ls-remote ssh://x@H:P/x.git
 git daemon|1|git|timeout 8 git ls-remote git://H:P/x.git
-npm|1|npm|npm view x --registry http://H:P/ --fetch-retries=0 --cache ./npm-cache
+npm|1|npm|npm view x --registry http://H:P/ --fetch-retries=0 --cache ./npm-cache-H
 pip|1|pip3|python3 -m pip download --disable-pip-version-check --retries 0 --timeout 8 --trusted-host H --no-deps --index-url http://H:P/simple zz
 node fetch|1|node|node -e "fetch('http://H:P/').then(r=>r.text()).then(console.log).catch(e=>{console.log(String(e.cause));process.exit(1)})"
 node c-ares|1|node|node -e "const d=require('dns');d.resolve4('H',(e,a)=>{if(e)throw e;require('http').get({host:a[0],port:P,headers:{Host:'H:P'}},r=>r.pipe(process.stdout)).on('error',e=>console.log(e.code))})"
@@ -81,7 +81,7 @@ musl static|1|./musl|./musl H P
 java|4|javac|java -Xshare:auto -XX:TieredStopAtLevel=1 One.java H P
 psql|1|psql|PGSSLMODE=disable PGGSSENCMODE=disable PGCONNECT_TIMEOUT=8 psql "postgresql://x@H:P/x" -c 'select 1'
 grpc|3|py:grpc|python3 grpc_one.py H:P
-apt|60|apt-get|mkdir -p apt/lists/partial apt/cache/archives/partial; sed s/HOST/H:P/ apt.list >apt/l; touch apt/status; apt-get -q -o Dir::Etc::SourceList=$PWD/apt/l -o Dir::Etc::SourceParts=/dev/null -o Dir::State=$PWD/apt -o Dir::State::status=$PWD/apt/status -o Dir::Cache=$PWD/apt/cache -o Acquire::Retries=0 -o APT::Sandbox::User= update
+apt|60|apt-get|a=$PWD/apt-H; mkdir -p $a/lists/partial $a/cache/archives/partial; sed s/HOST/H:P/ apt.list >$a/l; touch $a/status; apt-get -q -o Dir::Etc::SourceList=$a/l -o Dir::Etc::SourceParts=/dev/null -o Dir::State=$a -o Dir::State::status=$a/status -o Dir::Cache=$a/cache -o Acquire::Retries=0 -o APT::Sandbox::User= update
 websocket|1|python3|python3 wsclient.py H W
 websocket by the proxy|1|python3|python3 wsclient.py H W absolute
 socks4a|1|curl|curl -sS --max-time 8 --noproxy '' --socks4a 198.19.255.254:1080 http://H:P/
@@ -97,24 +97,32 @@ here() {
 	*) command -v "$1" >/dev/null ;;
 	esac
 }
-# One session a way; every client has an allowed and a denied name of its own.
+# One session a way, both at once, each with a folder and a store of its own; every client has an allowed
+# and a denied name, which it asks for at the same time.
 for way in variables none; do
+	cp -r "$project" "$W/project.$way"
 	{
 		[ $way = none ] && echo 'unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY all_proxy'
 		echo 'export PIP_CONFIG_FILE=/dev/null npm_config_update_notifier=false'
 		i=0
 		while IFS='|' read -r name max needs command; do
 			for host in n$i n$((i + 30)); do
-				printf 'echo "== %s, %s"\n(' "$name" $host
+				printf '('
 				printf '%s' "$command" | sed "s/\bH\b/$host.zw.test/g; s/\bP\b/$http/g; s/\bS\b/$https/g; s/\bW\b/$ws/g"
-				echo ') </dev/null 2>&1 | tail -3'
+				printf ') </dev/null >said.%s 2>&1 &\n' $host
 			done
+			printf 'wait; for h in n%s n%s; do echo "== %s, $h"; tail -3 said.$h; echo; done\n' $i $((i + 30)) "$name"
 			i=$((i + 1))
 		done <"$W/clients"
-	} >"$project/all.sh"
-	timeout 250 "$zwatch" run -- bash all.sh >"$W/out.$way" 2>&1 </dev/null
-	"$zwatch" log last --json >"$W/log.$way"
+	} >"$W/project.$way/all.sh"
+	(
+		cd "$W/project.$way" && export XDG_STATE_HOME=$W/state.$way
+		timeout 250 "$zwatch" run -- bash all.sh >"$W/out.$way" 2>&1 </dev/null
+		"$zwatch" log last --json >"$W/log.$way"
+	) &
+	ways="${ways:-} $!"
 done
+wait $ways
 
 # rows WAY HOST: "did count" of what is on record for this name
 rows() {
