@@ -1,6 +1,6 @@
 #!/bin/bash
 # The name server inside a real session: what it answers by itself, what it asks outside and what never
-# leaves. Z071 types and options, Z073 every server that is listed, Z077 letter case, Z078 long answers.
+# leaves. Z071 types and options, Z074 kinds of resolv.conf, Z073 every server that is listed, Z077 letter case, Z078 long answers.
 . "${ZW_SRC:?}/tests/net/session.sh"
 config <<C
 {
@@ -79,4 +79,32 @@ a = socket.gethostbyname("some.name.example")
 print("reverse", socket.gethostbyaddr(a)[0])
 P
 has "a stand-in address has its name" "^reverse some.name.example" "$(timeout 60 "$zwatch" run -- python3 reverse.py </dev/null 2>&1)"
+
+# Z074: whatever the host's resolv.conf is, the one inside is zwatch's, and the host's stays as it was
+if unshare -rm true 2>/dev/null; then
+	mkdir -p "$W/etc"
+	for f in passwd group hosts nsswitch.conf ld.so.cache ssl ca-certificates alternatives localtime; do
+		cp -r "/etc/$f" "$W/etc/" 2>/dev/null
+	done
+	# with NAME COMMAND...: the host's resolv.conf is made by the command
+	with() {
+		local name=$1
+		shift
+		rm -f "$W/etc/resolv.conf"
+		"$@"
+		stat -c '%N %s' "$W/etc/resolv.conf" >"$W/conf.before" 2>&1
+		out=$(unshare -rm sh -c "mount --bind '$W/etc' /etc && exec timeout 120 '$zwatch' run -- sh -c '
+			cat /etc/resolv.conf; getent ahostsv4 good.zw.test'" </dev/null 2>&1)
+		# Without any, programs ask this machine, which inside is zwatch.
+		[ "$name" = none ] || has "Z074 $name: the name server is zwatch" '^nameserver 127\.0\.0\.1$' "$out"
+		has "Z074 $name: names resolve" '^198\.1[89]\.' "$out"
+		stat -c '%N %s' "$W/etc/resolv.conf" >"$W/conf.after" 2>&1
+		same "Z074 $name: untouched" "$(cat "$W/conf.before")" "$(cat "$W/conf.after")"
+	}
+	with "a file" sh -c "echo nameserver 192.0.2.1 >'$W/etc/resolv.conf'"
+	with "an empty file" touch "$W/etc/resolv.conf"
+	with "a link into /run" sh -c "echo nameserver 192.0.2.1 >'$W/run/stub'; ln -s '$W/run/stub' '$W/etc/resolv.conf'"
+	with "a dangling link" ln -s ../run/systemd/resolve/nothing.conf "$W/etc/resolv.conf"
+	with "none" true
+fi
 exit 0
