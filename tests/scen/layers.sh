@@ -41,18 +41,17 @@ out=$(ZWATCH_MODE=watch admin "$zwatch" -v run -- true 2>&1)
 has "ZWATCH_MODE is ignored with a note" "note: .mode. stays as /etc/zwatch/policy.d/10-company.json:2 holds it, in spite of: ZWATCH_MODE" "$out"
 out=$(admin "$zwatch" --mode strict explain other.example 2>&1)
 has "stricter is possible" "^deny" "$out"
-admin "$zwatch" --ui none --on-ask wait run -- sh -c 'touch up; exec sleep 300' >/dev/null 2>&1 &
-pids="$pids $!"
-if wait_until 60 test -e up; then
-	out=$("$zwatch" mode watch 2>&1)
-	status=$?
-	[ "$status" != 0 ] && echo "ok: a running session does not go below it" || bad "a running session went below it"
-	same "and stays" guard "$("$zwatch" mode)"
+# In a user namespace of its own a session is another user's to who wants to control it.
+if [ "$(id -u)" = 0 ]; then
+	(exec unshare $spaces --propagation private sh -c 'mount --bind "$0" /etc && exec "$@"' "$W/etc" \
+		"$zwatch" --ui none --on-ask wait run -- sh -c 'touch up; exec sleep 300' >/dev/null 2>&1 </dev/null) &
+	pids="$pids $!"
+	wait_until 60 test -e up || bad "a session under the policy does not start"
+	"$zwatch" mode watch >/dev/null 2>&1 && bad "a running session went below it"
+	same "a running session does not go below it" guard "$("$zwatch" mode)"
 	"$zwatch" mode strict >/dev/null 2>&1
 	same "it can go above" strict "$("$zwatch" mode)"
 	"$zwatch" stop >/dev/null 2>&1
-else
-	bad "a session under the policy does not start"
 fi
 out=$(admin "$zwatch" --allow-unix /run/docker.sock --allow-dangerous-sockets explain unix:/run/docker.sock 2>&1)
 has "a socket that any layer denies is refused" "^deny" "$out"
