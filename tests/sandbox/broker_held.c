@@ -5,10 +5,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/userfaultfd.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -206,6 +208,89 @@ static void test_page_that_does_not_come__holds_up_nobody_else(void **state)
 	sys.vm_read = hang_vm_read;
 	r->sys = &sys;
 	rig_start(r, agent_hung_pages);
+	assert_int_equal(rig_result(r), 0);
+	end_rig(r);
+}
+
+/* A real one: its owner decides when it comes. Inside, userfaultfd() is refused; the device, which is
+ * root's alone, is opened before. */
+#define FAULT_DEVICE "/dev/userfaultfd"
+
+static void open_fault_fd(struct rig *r)
+{
+	r->fault_fd = open(FAULT_DEVICE, O_RDWR | O_CLOEXEC);
+}
+
+static void *fault_page;
+static atomic_int n_back;
+
+static void *connect_by_page(void *arg)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	int r = connect(fd, fault_page, sizeof(struct sockaddr_un)) < 0 ? errno : 0;
+
+	(void)arg;
+	n_back++;
+	return (void *)(intptr_t)r;
+}
+
+static int agent_real_page(struct rig *r)
+{
+	struct sockaddr_un un = {.sun_family = AF_UNIX};
+	static _Alignas(4096) char filled[4096];
+	pthread_t threads[HUNG_N];
+	int result = 0;
+
+	fault_page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct uffdio_api api = {.api = UFFD_API};
+	struct uffdio_register reg = {.range = {(uintptr_t)fault_page, 4096},
+				      .mode = UFFDIO_REGISTER_MODE_MISSING};
+	int fault_fd = ioctl(r->fault_fd, USERFAULTFD_IOC_NEW, O_CLOEXEC);
+
+	if (fault_fd < 0 || ioctl(fault_fd, UFFDIO_API, &api) < 0 ||
+	    ioctl(fault_fd, UFFDIO_REGISTER, &reg) < 0)
+		return -errno;
+	(void)rig_listen(own_path, SOCK_STREAM, 256);
+	for (int i = 0; i < HUNG_N; i++)
+		pthread_create(&threads[i], NULL, connect_by_page, NULL);
+	usleep(200 * 1000);
+	for (int i = 0; i < 50 && result == 0; i++) {
+		int fd = rig_connect(own_path, SOCK_STREAM);
+
+		result = fd < 0 ? fd : 0;
+		close(fd);
+		if (result == 0 && rig_connect("@zwbrk-nobody-there", SOCK_STREAM) != -ECONNREFUSED)
+			result = 1;
+	}
+	if (result == 0 && n_back != 0)
+		result = 2;
+	zw_strlcpy(un.sun_path, own_path, sizeof(un.sun_path));
+	memcpy(filled, &un, sizeof(un));
+	struct uffdio_copy copy = {
+		.dst = (uintptr_t)fault_page, .src = (uintptr_t)filled, .len = sizeof(filled)};
+	if (ioctl(fault_fd, UFFDIO_COPY, &copy) < 0)
+		return -errno;
+	for (int i = 0; i < HUNG_N; i++) {
+		void *error;
+
+		pthread_join(threads[i], &error);
+		result = result == 0 ? (int)(intptr_t)error : result;
+	}
+	return result;
+}
+
+static void test_real_page_that_is_held_back__holds_up_nobody_else(void **state)
+{
+	struct rig *r;
+
+	(void)state;
+	if (access(FAULT_DEVICE, R_OK | W_OK) < 0) {
+		print_message("note: " FAULT_DEVICE " is not ours to use\n");
+		return;
+	}
+	r = new_rig();
+	r->before = open_fault_fd;
+	rig_start(r, agent_real_page);
 	assert_int_equal(rig_result(r), 0);
 	end_rig(r);
 }
@@ -467,6 +552,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(
 			test_z128_handled_signals__verdict_or_eintr_and_no_connection_by_itself),
 		cmocka_unit_test(test_page_that_does_not_come__holds_up_nobody_else),
+		cmocka_unit_test(test_real_page_that_is_held_back__holds_up_nobody_else),
 		cmocka_unit_test(test_folder_that_does_not_answer__holds_up_nobody_else),
 		cmocka_unit_test(test_page_not_yet_read_in__is_waited_for),
 		cmocka_unit_test(test_abstract_name_taken_by_another_meanwhile__not_opened),

@@ -176,6 +176,8 @@ static void agent_main(struct rig *r, int (*agent)(struct rig *r))
 	int fds[4];
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (r->before != NULL)
+		r->before(r);
 	enter_namespaces(r);
 	loopback_up();
 	fds[1] = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);

@@ -62,6 +62,9 @@ struct rig {
 	struct rig_who whos[64];
 	size_t n_whos;
 	int end_error; /* of the channel; 0 = up */
+	/* For the agent, with all that the caller may: before namespaces and filter. NULL = nothing. */
+	void (*before)(struct rig *r);
+	int fault_fd; /* of before(), in the agent */
 	/* Parts. */
 	char dir[64];	 /* of the host, seen inside */
 	char hidden[80]; /* of the host, not seen inside */
