@@ -118,7 +118,7 @@ wait_until 2 none_left && echo "ok: Z087 nothing outlives the agent" || bad "Z08
 # zwatch is told to end, and is killed.
 for signal in TERM HUP KILL; do
 	timeout 100 "$zwatch" run --ui none -- sh -c 'sh daemons.sh; exec sleep 50' </dev/null >/dev/null 2>&1 &
-	wait_until 60 all_there || bad "Z085 SIG$signal: only $(left) of the daemons started"
+	wait_until 150 all_there || bad "Z085 SIG$signal: only $(left) of the daemons started"
 	pid=$(pgrep -f "^$zwatch run --ui none -- sh -c sh daemons.sh")
 	kill -"$signal" $pid
 	if wait_until 2 none_left; then echo "ok: Z085 SIG$signal: all of them end within 2 s"; else
