@@ -341,6 +341,23 @@ static void env_terminal_as_outside(struct start *st)
 	env_locale(st);
 }
 
+/* A private folder needs a place at home to be mounted on. Where there is none, and none is made
+ * outside, programs are told of another one. */
+static void env_caches(struct start *st)
+{
+	static const struct {
+		const char *name, *variable;
+	} caches[] = {{".cache", "XDG_CACHE_HOME"}, {".npm", "npm_config_cache"}};
+
+	for (size_t i = 0; i < ZW_N_ELEMENTS(caches); i++) {
+		zw_autofree char *at_home = zw_xasprintf("%s/%s", st->places.home, caches[i].name);
+		zw_autofree char *instead = zw_xasprintf("/tmp/%s", caches[i].name);
+
+		if (access(at_home, F_OK) < 0 && getenv(caches[i].variable) == NULL)
+			env_set(st, caches[i].variable, instead);
+	}
+}
+
 static void env_make(struct start *st, const struct cli *cli, enum start_pty pty)
 {
 	zw_autofree char *runtime = zw_xasprintf("/run/user/%u", (unsigned)st->places.uid);
@@ -360,6 +377,7 @@ static void env_make(struct start *st, const struct cli *cli, enum start_pty pty
 		env_terminal(st);
 	else if (pty == START_PTY_AS_OUTSIDE)
 		env_terminal_as_outside(st);
+	env_caches(st);
 	env_proxy(st);
 	env_set(st, "ZWATCH", "1");
 	env_options(st, cli);

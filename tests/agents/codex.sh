@@ -28,5 +28,7 @@ unpaste() { tt_keys C-c; }
 leave() { tt_keys C-d; }
 asked='^[^ ]* responses .*tools=\[[^]]'
 same_enough='s/Worked for.*//'
+# Its list of plugins (two tries), its news, its statistics: more than one, each asked about once.
+others_max=4
 in_both
 tool

@@ -14,7 +14,11 @@ prepare() {
 		  "general": { "enableAutoUpdate": false }, "privacy": { "usageStatisticsEnabled": false } }
 	P
 }
-ready() { tt_has 'Type your message'; }
+# It takes words before it is ready, and says so on the screen.
+ready() {
+	tt_has 'Type your message' || return
+	sleep 10
+}
 agree() {
 	tt_wait 'Allow once' 60
 	sleep 1
@@ -29,5 +33,7 @@ leave() {
 }
 asked='^[^ ]* gemini '
 same_enough='s/x^//'
+# When a terminal grows it may bring lines back from its history or not, and gemini draws below them.
+compare="start chat long"
 in_both
 tool

@@ -102,7 +102,8 @@ in_both() {
 	fresh
 	config <<<"{ \"network\": { \"allowLocalPorts\": [$port] }, \"filesystem\": { \"allowRead\": [$shown] } }"
 	session "$zwatch --ui collapsed $agent"
-	for at in start chat long small large paste; do
+	[ "${compare:-}" != none ] || return 0
+	for at in ${compare:-start chat long small large paste}; do
 		if diff "$W/bare.$at" "$W/zwatch.$at" >"$W/diff"; then echo "ok: same screen: $at"; else
 			bad "another screen: $at"
 			cat "$W/diff"
