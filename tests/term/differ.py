@@ -12,27 +12,19 @@ with changes of size in its midst. vttest's screens are compared one by one wher
 Needs node and npm (@xterm/headless is installed below the build folder); exit 77 without them.
 
 Where the engine differs from xterm.js on purpose, the generator stays away:
-- C1 controls (U+0080-009F) are dropped; xterm.js obeys them, no program needs them.
-- Bytes that are not UTF-8 show as U+FFFD; xterm.js drops them silently.
-- A combining mark or ZWJ without a base joins the cell on the left; a zero-width format control is
-  dropped. xterm.js gives each a cell of its own, which moves everything behind it.
-- VS16 widens emoji only and ZWJ joins pictographs only (UAX #29 GB11); xterm.js does both to anything.
-- Relative moves in origin mode below a top margin: xterm.js adds the margin twice.
-- DECRC restores origin mode, DECALN resets the margins, CPR is relative to them, as in a VT220.
-- The halves of a wide character that is cut are both blanked; xterm.js leaves a half of no width
-  when cells are inserted or a character is printed right on it.
-- Insert mode and wide characters: xterm.js looks for cut halves only after the whole text.
-- A wide character at the right edge with wrapping off is dropped with all its marks; xterm.js keeps
-  the marks. One that grows wide there stays narrow.
-- DECRC and leaving ?1049 restore the character sets; xterm.js restores what was mapped, not how.
-- SD fills with the pen's background and DECALN's E are plain; xterm.js has it the other way round.
-- DECRC restores the underline with the rest of the pen; xterm.js forgets it.
-- Tabs set by HTS are common to both screens.
-- The reversed screen (?5): xterm.js has none.
-- DECSC saves a place of the screen; in xterm.js it is one of the text and scrolls away with it.
-- A change of width: colours of blanks behind a line's text are not kept when it wraps anew; the
-  cursor stays on its text when lines below it change their rows; rows below the cursor that wrap
-  push none of themselves out. A history that is full by wrapping anew: xterm.js loses count there.
+- What is no text is never obeyed and never lost: bytes that are not UTF-8 show as U+FFFD (xterm.js drops them
+  silently), C1 controls in UTF-8 are dropped (it obeys them; no program needs them).
+- Clusters are those of the Unicode standard, UAX #29: VS16 widens emoji only, ZWJ joins pictographs only, a mark
+  without a base joins the cell on the left, a format control has no cell. xterm.js widens and joins anything, and
+  gives each lonely mark a cell, which moves everything behind it.
+- No half of a wide character is ever left, nor marks of one that found no room. xterm.js leaves halves where cells
+  are inserted or a character is printed right on one, in insert mode, and marks at the edge with wrapping off.
+- What a VT220 has and xterm.js has not: CPR and relative moves that know origin mode, DECRC (and leaving ?1049) that
+  restores it with character sets, underline and the place on the screen (not in the text), DECALN that resets the
+  margins and is plain, SD that fills with the pen's background, tabs common to both screens, the reversed screen.
+- A change of width: colours of blanks behind a line's text are not kept when it wraps anew; the cursor stays on its
+  text when lines below it change their rows; rows below the cursor that wrap push none of themselves out. A history
+  that is full by wrapping anew: xterm.js loses count there.
 """
 import argparse
 import fcntl

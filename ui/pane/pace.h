@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * When the next frame may go out. Pure decisions, the clock is handed in.
  *
- * At most one frame in 16 ms, and only while zwatch has given the grid back. A key's echo goes at
+ * At most one frame in 8 ms, and only while zwatch has given the grid back: that draws 60 a second, but for
+ * a moment after each key, when the echo is not to wait in the midst of a flood. A key's echo goes at
  * once; after a larger piece of output, which is seldom whole, 3 ms are waited for its rest. A
  * synchronized block holds the frame back, but never for more than 150 ms. */
 #ifndef ZW_UI_PANE_PACE_H
@@ -11,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PANE_PACE_FRAME_MS 16
+#define PANE_PACE_FRAME_MS 8
 #define PANE_PACE_MORE_MS  3
 #define PANE_PACE_SYNC_MS  150
 #define PANE_PACE_BURST_B  1024 /* output that counts as a piece of something larger */
