@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <sys/stat.h>
 #include <syslog.h>
+#include <termios.h>
 
 #include "src/base/err.h"
 #include "src/base/io.h"
@@ -205,6 +206,8 @@ static int danger_one(struct start *st, const struct cfg_socket *k, bool has_ter
 	case CFG_DANGER_REFUSE:
 		return 0;
 	case CFG_DANGER_ASK:
+		/* What was typed before the question is no answer to it. */
+		tcflush(STDIN_FILENO, TCIFLUSH);
 		dprintf(2, "%s%s", block, cfg_danger_question());
 		if (!read_yes())
 			return 0;

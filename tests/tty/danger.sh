@@ -39,6 +39,15 @@ tt_wait "$sure" 60
 tt_keys Enter
 tt_wait '^ ?ended' 60
 hasnt "Enter alone does not open it" 'OK from outside' "$(tt_screen)"
+tt_start 100x30 sh -c "'until [ -e typed ]; do sleep 0.1; done; exec $zwatch --ui none run -- sh call.sh'"
+tt_type y
+tt_keys Enter
+tt_wait '^y' 60
+touch typed
+tt_wait "$sure" 60
+tt_keys Enter
+tt_wait '^ ?ended' 60
+hasnt "what was typed before does not open it" 'OK from outside' "$(tt_screen)"
 terminal -m strict
 tt_wait "$sure" 60
 tt_type n
