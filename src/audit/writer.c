@@ -38,6 +38,7 @@ struct aud_writer {
 	uint64_t n_lost, n_lost_unwritten, n_lost_told;
 	bool is_told;	 /* the error */
 	int64_t rest_ms; /* when to look for what a removal left behind; 0 = no more */
+	bool is_overrun; /* events came faster than they could be written, and were lost */
 	bool is_urgent;	 /* somebody wants a number */
 };
 
@@ -252,6 +253,18 @@ static void failed(struct aud_writer *w, int error, int64_t now_ms)
 	}
 }
 
+/* Events that found no room although the store can be written: said once there is room again. */
+static void overrun(struct aud_writer *w)
+{
+	zw_autofree char *text =
+		zw_xasprintf("events came faster than they could be kept; %llu were not",
+			     (unsigned long long)(w->n_lost - w->n_lost_told));
+
+	w->is_overrun = false;
+	problem(w, text, true);
+	note(w, text);
+}
+
 /* One try to write everything. Returns 0 or why not. */
 static int attempt(struct aud_writer *w)
 {
@@ -269,6 +282,8 @@ static int attempt(struct aud_writer *w)
 	answer_all(w);
 	if (w->error != 0)
 		recovered(w);
+	if (w->is_overrun)
+		overrun(w);
 	return 0;
 }
 
@@ -309,6 +324,7 @@ void aud_writer_put(struct aud_writer *w, enum zw_msg_id id, const union zw_msg_
 		return;
 	}
 	count_lost(w, 1);
+	w->is_overrun = w->error == 0;
 	if (want != 0)
 		w->ops->on_committed(seq, false, 0, w->arg);
 }

@@ -883,6 +883,29 @@ static void test_ident__live_gone_and_other_boot(void **state)
 
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
+/* More than there is room for, while the store can be written: it is said how many, and written down. */
+static void test_overrun__is_told(void **state)
+{
+	struct place *p = *state;
+	struct ear e;
+	struct aud_writer *w = writer_start(p, &e);
+	uint64_t n = 0;
+
+	for (; n < 100000; n++) {
+		union zw_msg_any m = a_sock(n + 1, ZW_DID_DENY);
+
+		aud_writer_put(w, ZW_ID_sock_event, &m);
+	}
+	assert_int_equal(e.n_problems, 0);
+	assert_int_equal(writer_stop(w), 0);
+	assert_true(e.n_problems >= 1);
+	assert_true(e.n_lost > 0);
+	assert_non_null(strstr(e.text, "faster than they could be kept"));
+	assert_store(p, "SELECT count(*) FROM misc WHERE text LIKE '%faster than%'", "1");
+	zw_autofree char *all = zw_xasprintf("%llu", (unsigned long long)n);
+	assert_store(p, "SELECT n_lost + (SELECT count(*) FROM socket_events) FROM sessions", all);
+}
+
 /* Killed between a session's own row and its events: the next session does the rest by itself. */
 static void test_removal_cut_short__next_session_finishes(void **state)
 {
@@ -914,6 +937,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(test_new_store__has_the_settings),
 		T(test_removal_cut_short__next_session_finishes),
+		T(test_overrun__is_told),
 		T(test_modes__folder_0700_files_0600),
 		T(test_socket__one_row_with_everything),
 		T(test_connection__phases_are_one_row),
