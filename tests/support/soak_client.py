@@ -136,6 +136,15 @@ def one(rng):
         count("right")
 
 
+def nowhere(rng):
+    """A name that is allowed and does not exist."""
+    s, status = by_connect("g%d.gone.zw.test" % rng.randrange(300))
+    s.close()
+    if status not in ("502", "504"):
+        wrong.append("a name that does not exist: %s" % status)
+    count("no such name")
+
+
 def dns(rng):
     """A TXT record of an allowed name is asked outside."""
     site = rng.randrange(1, 21)
@@ -167,7 +176,7 @@ def worker(n):
             continue
         busy[n] = True
         try:
-            dns(rng) if rng.random() < 0.2 else one(rng)
+            rng.choices((one, dns, nowhere), (75, 20, 5))[0](rng)
         except OSError as e:
             count("failed " + type(e).__name__)
         time.sleep(0.02)
