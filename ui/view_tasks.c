@@ -199,10 +199,11 @@ static void tasks_draw(struct view *view, const struct draw_ctx *c)
 		draw_fit(&in, 0, 1, in.cols - 2, UI_STYLE_QUIET, "No process runs.");
 	for (size_t i = v->list.top; i < v->n && (int)(i - v->list.top) < height; i++)
 		draw_row(v, &in, (int)(i - v->list.top), i);
-	if (detail > 0 && selected(v) != NULL) {
+	const struct mdl_task *t = selected(v);
+	if (detail > 0 && t != NULL) {
 		struct draw_ctx d = draw_sub(c, c->rows - detail, 0, detail, c->cols);
 
-		draw_detail(&d, selected(v));
+		draw_detail(&d, t);
 	}
 }
 
