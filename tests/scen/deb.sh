@@ -1,6 +1,6 @@
 #!/bin/bash
 # The package: what is in it, what it needs, and (as root, with --long) that it installs and works on a
-# fresh Debian, for a user without rights.
+# fresh Debian 12 and 13, for a user without rights.
 . "${ZW_SRC:?}/tests/support/lib.sh"
 command -v dpkg-shlibdeps >/dev/null && command -v cpack >/dev/null || skip "dpkg-dev or cpack is missing"
 
@@ -17,17 +17,19 @@ done
 hasnt "nothing of it is setuid or writable to others" '^-..s|^-.....s|^-.......w' "$list"
 
 if [ -n "${ZW_LONG:-}" ] && [ "$(id -u)" -eq 0 ] && command -v debootstrap >/dev/null; then
-	root=$W/root
-	debootstrap --variant=minbase bookworm "$root" >"$W/log" 2>&1 || bad "debootstrap: $(tail -n 2 "$W/log")"
-	cp "$deb" "$root/zwatch.deb"
-	cp /etc/resolv.conf "$root/etc/resolv.conf"
-	chroot "$root" sh -c 'apt-get -qq update && apt-get -qqy --no-install-recommends install /zwatch.deb && useradd -m u' >"$W/log" 2>&1 ||
-		bad "install: $(tail -n 3 "$W/log")"
-	# A chroot allows no user namespace; a root of its own does.
-	out=$(unshare -m -p -f --mount-proc sh -c 'mount --bind "$1" "$1" && cd "$1" && mkdir -p old && mount -t proc p proc &&
-		mount --rbind /dev dev && pivot_root . old && umount -l old &&
-		runuser -l u -c "mkdir p && cd p && zwatch run -- sh -c \"echo inside; id -un\" </dev/null; zwatch history"' - "$root" 2>&1)
-	has "it works there for a user" "inside" "$out"
-	has "and records" "sh +~/p" "$out"
+	for release in bookworm trixie; do
+		root=$W/$release
+		debootstrap --variant=minbase "$release" "$root" >"$W/log" 2>&1 || bad "debootstrap: $(tail -n 2 "$W/log")"
+		cp "$deb" "$root/zwatch.deb"
+		cp /etc/resolv.conf "$root/etc/resolv.conf"
+		chroot "$root" sh -c 'apt-get -qq update && apt-get -qqy --no-install-recommends install /zwatch.deb && useradd -m u' >"$W/log" 2>&1 ||
+			bad "install: $(tail -n 3 "$W/log")"
+		# A chroot allows no user namespace; a root of its own does.
+		out=$(unshare -m -p -f --mount-proc sh -c 'mount --bind "$1" "$1" && cd "$1" && mkdir -p old && mount -t proc p proc &&
+			mount --rbind /dev dev && pivot_root . old && umount -l old &&
+			runuser -l u -c "mkdir p && cd p && zwatch run -- sh -c \"echo inside; id -un\" </dev/null; zwatch history"' - "$root" 2>&1)
+		has "$release: it works there for a user" "inside" "$out"
+		has "$release: and records" "sh +~/p" "$out"
+	done
 fi
 exit 0
