@@ -288,15 +288,18 @@ static void wait_writable(int fd, int ms)
 /* An answer that is still on its way would appear on the shell's command line. */
 static void drain_probes(struct ui_term *t)
 {
-	int64_t end = t->probe_ms + PROBE_WAIT_MS;
+	int64_t end = t->probe_ms + PROBE_WAIT_MS, left;
 
-	while (t->is_probing && zw_mono_ms() < end) {
+	while (t->is_probing && (left = end - zw_mono_ms()) > 0) {
 		struct pollfd p = {.fd = t->fd, .events = POLLIN};
 		char bytes[256];
 
-		if (poll(&p, 1, (int)(end - zw_mono_ms())) <= 0)
-			return;
+		/* A signal, as that of the child that ended, is no reason to leave the answer there. */
+		if (poll(&p, 1, (int)left) <= 0)
+			continue;
 		ssize_t n = read(t->fd, bytes, sizeof(bytes));
+		if (n < 0 && (errno == EINTR || errno == EAGAIN))
+			continue;
 		if (n <= 0)
 			return;
 		t->host.on_input(bytes, (size_t)n, t->host.arg);
