@@ -96,6 +96,7 @@ jobs=$((2 * $(nproc)))
 build_and_test() {
 	local preset=$1
 	shift
+	[ -n "${ZW_LONG:-}" ] || set -- -LE '^long$' "$@"
 	echo "== $preset ($(id -un))"
 	cmake --preset "$preset" >/dev/null
 	cmake --build --preset "$preset" --target "${target:-all}" -- --quiet

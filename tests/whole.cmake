@@ -1,5 +1,5 @@
 # The real program, end to end.
-foreach(name sessions none_mode ten events secrets settings install rules history export docs deb required levels check debug places limits)
+foreach(name sessions none_mode ten events secrets settings install rules history export docs deb required levels check debug places limits presets tools)
 	zw_script(scen.${name} scen scen/${name}.sh)
 endforeach()
 set_property(TEST scen.levels scen.check APPEND PROPERTY ENVIRONMENT "ZW_SB_DRIVER=$<TARGET_FILE:sb_driver>")
@@ -27,6 +27,8 @@ foreach(name claude codex gemini opencode)
 	zw_script(agents.${name} agents agents/${name}.sh)
 	set_tests_properties(agents.${name} PROPERTIES TIMEOUT 900)
 endforeach()
+# Hundreds of megabytes from npm.
+set_tests_properties(agents.codex agents.gemini agents.opencode PROPERTIES LABELS "agents;long")
 zw_script(net.whole net net/whole.sh)
 zw_script(net.upstream net net/upstream.sh)
 zw_script(net.clients net net/clients.sh)

@@ -1,7 +1,6 @@
 #!/bin/bash
 # Gemini CLI itself.
 . "${ZW_SRC:?}/tests/agents/lib.sh"
-[ -n "${ZW_LONG:-}" ] || { echo "note: with --long only"; exit 0; }
 install npm
 install npm-agents @openai/codex@0.171.0 @google/gemini-cli@0.61.0 opencode-ai@1.18.33
 api_start
