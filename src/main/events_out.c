@@ -73,6 +73,21 @@ static int64_t session_await(const char *store_path, pid_t zwatch, int64_t since
 	}
 }
 
+/* Waits for a reader of the FIFO, no longer than there is a session to tell of. */
+static int fifo_open(const char *where, pid_t zwatch)
+{
+	for (;;) {
+		bool is_gone = kill(zwatch, 0) < 0; /* asked first */
+		int fd = open(where, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
+		if (fd >= 0)
+			return fcntl(fd, F_SETFL, 0) < 0 ? -1 : fd;
+		if (errno != ENXIO || is_gone)
+			return -1;
+		poll(NULL, 0, BEGIN_MS);
+	}
+}
+
 /* The process that writes. Nothing of zwatch's is open in it but the target and the pipe. */
 static _Noreturn void writer(const char *store_path, const char *where, int fd, int done_fd,
 			     pid_t zwatch, int64_t since_us)
@@ -83,7 +98,7 @@ static _Noreturn void writer(const char *store_path, const char *where, int fd, 
 
 	signal(SIGPIPE, SIG_IGN);
 	if (fd == -2)
-		fd = open(where, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+		fd = fifo_open(where, zwatch);
 	if (fd < 0 || aud_filter_parse("", 0, &all, &error) < 0)
 		_exit(1);
 	int64_t session = session_await(store_path, zwatch, since_us, &q);

@@ -46,6 +46,8 @@ has "is named" 'cannot be written' "$(cat "$W/err")"
 mkfifo "$W/none" "$W/stops"
 "$zwatch" --events "$W/none" run -- true </dev/null >/dev/null 2>&1
 same "nobody reads" 0 $?
+none_waits() { ! pgrep -f -- "--events $W/none" >/dev/null; }
+wait_until 15 none_waits && echo "ok: and nobody goes on waiting for a reader" || bad "a writer stays for ever"
 sleep 600 <"$W/stops" &
 pids="$pids $!"
 cat >many.py <<'END'
