@@ -3,8 +3,9 @@
 # take_ports: sets $port, the first of 64 that are free and that no other test takes while this one runs
 take_ports() {
 	local dir n slot
-	dir=${TMPDIR:-/tmp}/zwatch-test-ports-$(id -u)
-	mkdir -p "$dir"
+	# By the name that a user namespace does not change.
+	dir=${TMPDIR:-/tmp}/zwatch-test-ports-${USER:-$(id -u)}
+	mkdir -p "$dir" && [ -w "$dir" ] || dir=$(mktemp -d)
 	for n in $(seq 160); do
 		slot=$((($$ + n) % 160))
 		exec 8>"$dir/$slot"
@@ -18,7 +19,8 @@ take_ports() {
 			            s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
 			            s.bind(("127.0.0.1", port))
 		P
-	done 2>/dev/null
+	done 2>"$dir/said"
+	cat "$dir/said" >&2
 	echo "no free ports" >&2
 	exit 1
 }

@@ -88,9 +88,13 @@ tt_type 'clear'
 tt_keys Enter
 tt_prefix
 tt_keys z
-tt_type 'stty size'
-tt_keys Enter
-tt_wait '^29 100'
+sized() { # a new size may still be on its way
+	tt_type 'stty size'
+	tt_keys Enter
+	wait_until 1 tt_has '^29 100'
+}
+wait_until 15 sized
+tt_wait '^29 100' 1
 tt_prefix
 tt_keys z
 tt_type 'exit 7'
