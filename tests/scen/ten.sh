@@ -24,11 +24,14 @@ for i in 1 2 4 5 7 8 10; do
 	has "writer $i lost nothing" 'lost 0, status 0' "$(cat "$W/out.$i")"
 done
 same "integrity" ok "$(sqlite3 "$store" 'PRAGMA integrity_check')"
-"$zwatch" run -- true </dev/null >/dev/null 2>"$W/err"
+marked() { [ "$(sqlite3 "$store" "SELECT count(*) FROM sessions WHERE how = 'crashed'")" = 3 ]; }
+"$zwatch" run -- sh -c 'until [ -e stop ]; do sleep 0.1; done' </dev/null >/dev/null 2>"$W/err" &
+session=$!
+wait_until 60 marked && echo "ok: three are marked as cut off" || bad "crashed: $(sqlite3 "$store" 'SELECT id, how FROM sessions')"
+touch stop
+wait $session
 same "the next session: exit status" 0 $?
 same "and not a word" "" "$(grep -i 'history' "$W/err" | grep -v 'head of its record')"
-marked() { [ "$(sqlite3 "$store" "SELECT count(*) FROM sessions WHERE how = 'crashed'")" = 3 ]; }
-wait_until 60 marked && echo "ok: three are marked as cut off" || bad "crashed: $(sqlite3 "$store" 'SELECT id, how FROM sessions')"
 "$zwatch" db verify >"$W/verify"
 same "every chain fits" 0 $?
 has "all eleven" '11 sessions' "$(cat "$W/verify")"
