@@ -120,7 +120,7 @@ as_unprivileged() {
 		[ ! -d "$d" ] || cp -a "$d" "$home/zwatch/build/"
 	done
 	chown -R "$user:" "$home/zwatch"
-	runuser -l "$user" -c "cd zwatch && CI=${CI:-} ZW_MUST_WORK=${ZW_MUST_WORK:-} ZW_LONG=${ZW_LONG:-} ZW_FUZZ_SECONDS=${ZW_FUZZ_SECONDS:-} bash tests/run.sh --here debug" ||
+	runuser -l "$user" -c "cd zwatch && CI=${CI:-} ZW_MUST_WORK=${ZW_MUST_WORK:-} ${ZW_LONG:+ZW_LONG=$ZW_LONG} bash tests/run.sh --here debug" ||
 		failed="$failed debug($user)"
 	rm -rf "$home/zwatch"
 }

@@ -98,9 +98,14 @@ static void tell_serving(struct brk_req *r, uint16_t port)
 	struct broker *b = r->b;
 	zw_autofree struct brk_who *w = zw_xnew(struct brk_who);
 
-	if (port == 0 || !brk_ports_add(&b->inside, port))
+	if (port == 0)
 		return;
+	bool is_new = brk_ports_add(&b->inside, port);
 	brk_who_read(b->sys, r->tid, b->init_pid, w);
+	/* Another one may have come before it was seen that the first has gone. */
+	if (!is_new && b->serving[port] == (uint32_t)w->pid)
+		return;
+	b->serving[port] = (uint32_t)w->pid;
 	zw_send(b->chan, serving, .port = port, .is_gone = 0, .exe_id = w->exe_id, .pid = w->pid,
 		.exe = zw_span(w->exe), .argv = zw_span_n(w->argv, w->argv_len),
 		.cwd = zw_span(w->cwd), .chain = zw_span_n(w->chain, w->chain_len));

@@ -377,14 +377,21 @@ void sup_ports_recheck(struct sup *s)
 
 void sup_on_serving(struct sup *s, const struct zw_msg_serving *m)
 {
-	struct sup_port *p;
+	struct sup_port *p = port_find(s, m->port);
 
-	if (m->is_gone) {
+	/* What was said of one program is not said of another that takes its port. */
+	if (m->is_gone || (p != NULL && !zw_span_eq(m->exe, p->program))) {
 		gone(s, m->port);
+		p = NULL;
+	}
+	if (m->is_gone)
+		return;
+	if (p != NULL) {
+		p->pid = m->pid;
+		if (p->fd < 0)
+			offer(s, p, m);
 		return;
 	}
-	if (port_find(s, m->port) != NULL)
-		return;
 	p = zw_xnew(struct sup_port);
 	p->port = m->port;
 	p->fd = -1;

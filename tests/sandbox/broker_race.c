@@ -158,7 +158,9 @@ static int race(struct rig *r, void *(*change)(void *), void *(*try)(void *))
 	long n = sysconf(_SC_NPROCESSORS_ONLN) / 2;
 
 	n = n < 1 ? 1 : n > THREADS_MAX ? THREADS_MAX : n;
-	n_left = getenv("ZW_LONG") != NULL ? TRIES_LONG : TRIES_SHORT;
+	const char *is_long = getenv("ZW_LONG");
+
+	n_left = is_long != NULL && *is_long != '\0' ? TRIES_LONG : TRIES_SHORT;
 	snprintf(own_path, sizeof(own_path), "%s/own.sock", r->dir);
 	snprintf(flip_path, sizeof(flip_path), "%s/flip", r->dir);
 	listener = rig_listen(own_path, SOCK_STREAM, 4096);
