@@ -56,10 +56,10 @@ tt_keys a
 tt_wait 'python3' 60
 tt_keys N
 tt_wait 'next' 60
-tt_wait '1 waiting' 60
+tt_wait 'ASK +curl' 60
 tt_prefix
 tt_keys a
-tt_wait 'curl' 60
+tt_awake
 tt_keys d
 tt_wait 'sh\([0-9]+\)' 60
 tt_keys n
