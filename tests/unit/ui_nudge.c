@@ -15,7 +15,6 @@ static char text[UI_NUDGE_TEXT_MAX];
 static int setup(void **state)
 {
 	(void)state;
-	mdl_session_init(&model, "/home/u");
 	ui_model_fill(&model);
 	n = (struct ui_nudge){0};
 	now_ms = UI_MODEL_NOW_MS;
