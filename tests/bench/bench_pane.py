@@ -230,7 +230,7 @@ def processes():
     out = {}
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
-            with open(f"/proc/{pid}/status") as f:
+            with open(f"/proc/{pid}/status", errors="replace") as f:
                 fields = dict(line.split(":", 1) for line in f if ":" in line)
         except OSError:
             continue

@@ -70,7 +70,7 @@ def children(pid):
     out = {}
     for entry in os.listdir("/proc"):
         try:
-            with open(f"/proc/{entry}/stat") as f:
+            with open(f"/proc/{entry}/stat", errors="replace") as f:
                 name, rest = re.match(r"\d+ \((.*)\) (.*)", f.read(), re.S).groups()
         except (OSError, AttributeError):
             continue
