@@ -114,11 +114,14 @@ static bool task_read(struct sup *s, pid_t pid, int64_t passed_ms, struct mdl_ta
 	return true;
 }
 
-/* Children behind their parents, in the order in which they were found. */
+/* Children behind their parents, in the order in which they were found. A number that was used again
+ * meanwhile may be there twice, so what comes out is counted as well. */
 static void emit(const struct mdl_task *all, size_t n, uint32_t parent, int depth,
 		 struct mdl_task *out, size_t *ret_n)
 {
 	for (size_t i = 0; i < n; i++) {
+		if (*ret_n == n)
+			return;
 		if (all[i].parent != parent)
 			continue;
 		out[*ret_n] = all[i];
