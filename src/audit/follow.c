@@ -14,21 +14,30 @@
 #include "src/base/mem.h"
 
 #define POLL_MS	       200
+#define GROWN_MS       5000 /* a storm of refusals is told again at most this often */
+#define OPEN	       0
 #define PAGE_N	       500
 #define CURSOR_MAX_B   65536
 #define CURSOR_HEADER  "zwatch-cursor 1"
 #define NO_OF(id)      ((id)&INT64_C(0xffffffff))
 #define SESSION_OF(id) ((id) >> 32)
 
+/* A row that may change after it was told. */
+struct told {
+	int64_t id;
+	int64_t count; /* as told; OPEN = a connection that is told again when it has closed */
+};
+
 struct place {
 	int64_t last; /* AUD_EVENT_ID() of the newest told */
-	int64_t open[AUD_FOLLOW_OPEN_MAX];
-	size_t n_open;
+	struct told told[AUD_FOLLOW_OPEN_MAX];
+	size_t n_told;
+	int64_t grown_ms, grown_version; /* when refusals were last looked at for more tries */
 };
 
 /* -- the place, kept in a file ----------------------------------------------------------------- */
 
-/* "zwatch-cursor 1 LAST OPEN...". Returns 1 read, 0 there is none, or an error. */
+/* "zwatch-cursor 1 LAST ID ID:COUNT...". Returns 1 read, 0 there is none, or an error. */
 static int place_read(const char *path, struct place *ret)
 {
 	zw_autofree char *text = NULL;
@@ -46,12 +55,14 @@ static int place_read(const char *path, struct place *ret)
 	ret->last = strtoll(at, &end, 10);
 	if (end == at || ret->last < 0)
 		return ZW_E_SYNTAX;
-	for (at = end; ret->n_open < AUD_FOLLOW_OPEN_MAX; at = end) {
-		int64_t id = strtoll(at, &end, 10);
+	for (at = end; ret->n_told < AUD_FOLLOW_OPEN_MAX; at = end) {
+		struct told t = {.id = strtoll(at, &end, 10), .count = OPEN};
 
 		if (end == at)
 			break;
-		ret->open[ret->n_open++] = id;
+		if (*end == ':')
+			t.count = strtoll(end + 1, &end, 10);
+		ret->told[ret->n_told++] = t;
 	}
 	return 1;
 }
@@ -64,8 +75,12 @@ static int place_write(const char *path, const struct place *p)
 
 	zw_buf_init(&text, CURSOR_MAX_B);
 	int r = zw_buf_addf(&text, CURSOR_HEADER " %lld", (long long)p->last);
-	for (size_t i = 0; i < p->n_open && r == 0; i++)
-		r = zw_buf_addf(&text, " %lld", (long long)p->open[i]);
+	for (size_t i = 0; i < p->n_told && r == 0; i++) {
+		const struct told *t = &p->told[i];
+
+		r = zw_buf_addf(&text, t->count == OPEN ? " %lld" : " %lld:%lld", (long long)t->id,
+				(long long)t->count);
+	}
 	if (r == 0)
 		r = zw_buf_add(&text, "\n", 1);
 	zw_autoclose int fd = open(next, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -79,10 +94,34 @@ static int place_write(const char *path, const struct place *p)
 
 /* -- telling ----------------------------------------------------------------------------------- */
 
-static bool stays_open(const struct aud_event *e)
+static bool may_change(const struct aud_event *e)
 {
-	return (e->row == AUD_ROW_CONN || e->row == AUD_ROW_SOCKET) &&
-	       e->closed_us == AUD_UNKNOWN && zw_span_eq(e->did, "allow");
+	return e->row == AUD_ROW_CONN || e->row == AUD_ROW_SOCKET;
+}
+
+static bool is_open(const struct aud_event *e)
+{
+	return e->closed_us == AUD_UNKNOWN && zw_span_eq(e->did, "allow");
+}
+
+static void told_remove(struct place *p, size_t i)
+{
+	memmove(&p->told[i], &p->told[i + 1], (--p->n_told - i) * sizeof(p->told[0]));
+}
+
+/* Full: the oldest refusal makes room, as most storms are over soon. */
+static void told_add(struct place *p, const struct aud_event *e)
+{
+	struct told t = {AUD_EVENT_ID(e->session, e->no), is_open(e) ? OPEN : e->count};
+
+	if (!may_change(e) ||
+	    (!is_open(e) && e->closed_us != AUD_UNKNOWN && zw_span_eq(e->did, "allow")))
+		return;
+	for (size_t i = 0; p->n_told == AUD_FOLLOW_OPEN_MAX && i < p->n_told; i++)
+		if (p->told[i].count != OPEN)
+			told_remove(p, i);
+	if (p->n_told < AUD_FOLLOW_OPEN_MAX)
+		p->told[p->n_told++] = t;
 }
 
 /* What is new. Returns how many, or an error. */
@@ -100,8 +139,7 @@ static int64_t tell_new(struct aud_query *q, const struct aud_follow *what, stru
 
 			r = aud_sink_event(sink, e);
 			p->last = AUD_EVENT_ID(e->session, e->no);
-			if (stays_open(e) && p->n_open < AUD_FOLLOW_OPEN_MAX)
-				p->open[p->n_open++] = p->last;
+			told_add(p, e);
 			n++;
 		}
 	} while (r == 0 && page.has_more);
@@ -109,42 +147,60 @@ static int64_t tell_new(struct aud_query *q, const struct aud_follow *what, stru
 	return r < 0 ? r : n;
 }
 
-/* What was open and has closed; what is no longer there is forgotten. */
-static int64_t tell_closed(struct aud_query *q, struct place *p, struct aud_sink *sink)
+/* One row that was told. Returns whether it was told again, or an error; *@ret_keep whether it may
+ * change once more. */
+static int tell_again(struct aud_query *q, struct told *t, struct aud_sink *sink, bool *ret_keep)
 {
 	struct aud_event_page page = {0};
+	int r = aud_event_get(q, SESSION_OF(t->id), NO_OF(t->id), &page);
+
+	*ret_keep = r != ZW_E_NOT_FOUND;
+	if (r == ZW_E_NOT_FOUND)
+		return 0;
+	if (r == 0) {
+		const struct aud_event *e = &page.rows[0];
+		bool is_same = t->count == OPEN ? is_open(e) : e->count == t->count;
+
+		if (!is_same)
+			r = aud_sink_event(sink, e);
+		if (r == 0) {
+			*ret_keep = is_same || t->count != OPEN;
+			t->count = t->count == OPEN ? OPEN : e->count;
+			r = !is_same;
+		}
+	}
+	aud_event_page_clear(&page);
+	return r;
+}
+
+/* What was open and has closed and, if @with_grown, refusals that have become more. */
+static int64_t tell_changed(struct aud_query *q, struct place *p, bool with_grown,
+			    struct aud_sink *sink)
+{
 	size_t n_kept = 0;
 	int64_t n = 0;
 	int r = 0;
 
-	for (size_t i = 0; i < p->n_open; i++) {
-		if (r < 0) {
-			p->open[n_kept++] = p->open[i];
-			continue;
+	for (size_t i = 0; i < p->n_told; i++) {
+		struct told t = p->told[i];
+		bool keep = true;
+
+		if (r >= 0 && (t.count == OPEN || with_grown)) {
+			r = tell_again(q, &t, sink, &keep);
+			n += r > 0;
 		}
-		int found = aud_event_get(q, SESSION_OF(p->open[i]), NO_OF(p->open[i]), &page);
-		if (found == ZW_E_NOT_FOUND)
-			continue;
-		if (found < 0) {
-			r = found;
-			p->open[n_kept++] = p->open[i];
-		} else if (stays_open(&page.rows[0])) {
-			p->open[n_kept++] = p->open[i];
-		} else {
-			r = aud_sink_event(sink, &page.rows[0]);
-			n++;
-		}
+		if (keep)
+			p->told[n_kept++] = t;
 	}
-	p->n_open = n_kept;
-	aud_event_page_clear(&page);
+	p->n_told = n_kept;
 	return r < 0 ? r : n;
 }
 
 /* One look at the store. Returns how many were told, or an error. */
-static int64_t look(struct aud_query *q, const struct aud_follow *what, struct place *p,
-		    struct aud_sink *sink)
+static int64_t look(struct aud_query *q, const struct aud_follow *what, bool with_grown,
+		    struct place *p, struct aud_sink *sink)
 {
-	int64_t n = tell_closed(q, p, sink);
+	int64_t n = tell_changed(q, p, with_grown, sink);
 	int64_t more = n < 0 ? n : tell_new(q, what, p, sink);
 	int r = more < 0 ? (int)more : aud_sink_flush(sink);
 
@@ -192,9 +248,33 @@ static int begin(struct aud_query *q, const struct aud_follow *what, struct plac
 	return r < 0 ? r : 0;
 }
 
+static bool is_grown_due(const struct place *p, int64_t version)
+{
+	return p->grown_version != version && zw_mono_ms() - p->grown_ms >= GROWN_MS;
+}
+
+/* Looks if there is something to see. Returns how many were told, ZW_E_BUSY: to be tried again, or
+ * an error. */
+static int64_t look_if_new(struct aud_query *q, const struct aud_follow *what, bool is_last,
+			   int64_t *version, struct place *p, struct aud_sink *sink)
+{
+	int64_t now = aud_query_version(q);
+	bool with_grown = is_last || is_grown_due(p, now);
+
+	if (now == *version && now >= 0 && !with_grown)
+		return 0;
+	int64_t n = look(q, what, with_grown, p, sink);
+	*version = n < 0 ? -1 : now;
+	if (with_grown && n >= 0) {
+		p->grown_ms = zw_mono_ms();
+		p->grown_version = now;
+	}
+	return n;
+}
+
 int64_t aud_follow(struct aud_query *q, const struct aud_follow *what, const struct aud_print *p)
 {
-	struct place place = {0};
+	struct place place = {.grown_ms = zw_mono_ms(), .grown_version = -1};
 	struct aud_sink *sink = NULL;
 	int64_t n = 0, version = -1;
 	int r = begin(q, what, &place);
@@ -202,18 +282,13 @@ int64_t aud_follow(struct aud_query *q, const struct aud_follow *what, const str
 	if (r == 0)
 		r = aud_sink_new(p, &sink);
 	while (r == 0) {
-		bool was_over =
-			is_over(q, what->session); /* asked first: rows may come behind it */
-		int64_t now = aud_query_version(q);
+		/* asked first: rows may come behind it */
+		bool is_last = what->is_once || is_over(q, what->session);
+		int64_t more = look_if_new(q, what, is_last, &version, &place, sink);
 
-		if (now != version || version < 0) {
-			int64_t more = look(q, what, &place, sink);
-
-			version = now;
-			r = more == ZW_E_BUSY ? 0 : more < 0 ? (int)more : 0;
-			n += more > 0 ? more : 0;
-		}
-		if (r == 0 && (was_over || what->is_once))
+		n += more > 0 ? more : 0;
+		r = more < 0 && more != ZW_E_BUSY ? (int)more : 0;
+		if (r == 0 && is_last && more != ZW_E_BUSY)
 			break;
 		if (r == 0 && is_taker_gone(p->fd))
 			r = -EPIPE;

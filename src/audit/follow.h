@@ -2,8 +2,9 @@
  * Events as they come, for `log -f` and for what carries them on: rsyslog, a collector, a file. Reads
  * the store like any other reader, so that a slow or stopped taker slows nobody else.
  *
- * A connection is told twice: when it opens, and with its bytes when it has closed. A place where one
- * stopped can be kept under a name; then each event comes at least once, over restarts too. */
+ * A connection is told twice: when it opens, and with its bytes when it has closed. A refusal that is
+ * tried again and again is told again, with its count, at most every 5 s and when the session ends; the
+ * newest line of an id is the one that holds. A place where one stopped can be kept under a name; then each event comes at least once, over restarts too. */
 #ifndef ZW_AUDIT_FOLLOW_H
 #define ZW_AUDIT_FOLLOW_H
 
@@ -12,7 +13,8 @@
 
 #include "src/audit/print.h"
 
-/** Connections that are remembered as open. More are told once only, as they opened. */
+/** Rows that are remembered as such that may change: open connections, and the newest refusals. Others
+ * are told once only. */
 #define AUD_FOLLOW_OPEN_MAX 1024
 
 struct aud_follow {
