@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/audit/seal.h"
 
+#include <endian.h>
 #include <nettle/sha2.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -73,11 +74,9 @@ static void digest_end(struct digest *d, uint8_t ret[AUD_HASH_B])
 
 static void add_u64(struct digest *d, uint64_t n)
 {
-	uint8_t b[8];
+	uint64_t be = htobe64(n);
 
-	for (int i = 7; i >= 0; i--, n >>= 8)
-		b[i] = (uint8_t)n;
-	add_raw(d, b, sizeof(b));
+	add_raw(d, &be, sizeof(be));
 }
 
 /* Length first: where one value ends and the next begins is part of what is hashed. */
@@ -88,6 +87,12 @@ static void add_bytes(struct digest *d, const void *p, size_t len)
 		add_raw(d, p, len);
 }
 
+/* A program's number means nothing outside this file; its path, which is joined, does. */
+static bool is_hashed(const char *name)
+{
+	return strcmp(name, "program") != 0;
+}
+
 static void add_value(struct digest *d, sqlite3_stmt *st, int i)
 {
 	int type = sqlite3_column_type(st, i);
@@ -95,8 +100,7 @@ static void add_value(struct digest *d, sqlite3_stmt *st, int i)
 	if (type == SQLITE_NULL)
 		return;
 	const char *name = sqlite3_column_name(st, i);
-	/* A program's number means nothing outside this file; its path, which is joined, does. */
-	if (strcmp(name, "program") == 0)
+	if (!is_hashed(name))
 		return;
 	add_bytes(d, name, strlen(name));
 	add_u64(d, (uint64_t)type);
@@ -108,13 +112,18 @@ static void add_value(struct digest *d, sqlite3_stmt *st, int i)
 	add_bytes(d, p, (size_t)sqlite3_column_bytes(st, i));
 }
 
+static void begin_row(struct digest *d, enum aud_table table)
+{
+	digest_init(d);
+	add_bytes(d, ROW_DOMAIN, sizeof(ROW_DOMAIN) - 1);
+	add_bytes(d, tables[table].name, strlen(tables[table].name));
+}
+
 void aud_seal_row(enum aud_table table, sqlite3_stmt *st, uint8_t ret[AUD_HASH_B])
 {
 	struct digest d;
 
-	digest_init(&d);
-	add_bytes(&d, ROW_DOMAIN, sizeof(ROW_DOMAIN) - 1);
-	add_bytes(&d, tables[table].name, strlen(tables[table].name));
+	begin_row(&d, table);
 	for (int i = 0; i < sqlite3_column_count(st); i++)
 		add_value(&d, st, i);
 	digest_end(&d, ret);
@@ -140,7 +149,17 @@ void aud_seal_link(const uint8_t *prev, int64_t session, int64_t n, int64_t even
 struct touched {
 	int64_t id;
 	enum aud_table table;
+	bool is_hashed; /* the row is what this is the hash of, unless it was touched again */
+	uint8_t hash[AUD_HASH_B];
 };
+
+/* What goes into the hash before the value of a column: its name behind its length. */
+struct column {
+	uint8_t head[8 + 24];
+	size_t len; /* 0 = not hashed */
+};
+
+#define COLUMNS_MAX 40
 
 /* How far a chain goes. */
 struct end {
@@ -155,6 +174,9 @@ struct aud_seal {
 	struct end now, kept;	 /* kept: as of the last COMMIT */
 	struct touched *touched; /* owned */
 	size_t n_touched, n_room;
+	struct column columns[AUD_TABLE_MAX][COLUMNS_MAX];
+	size_t n_columns
+		[AUD_TABLE_MAX]; /* 0 = not looked at yet; the last one is the program's path */
 };
 
 struct aud_seal *aud_seal_new(sqlite3 *db)
@@ -214,13 +236,81 @@ int aud_seal_session(struct aud_seal *s, int64_t session)
 	return rc == SQLITE_ROW ? SQLITE_DONE : rc;
 }
 
-void aud_seal_touch(struct aud_seal *s, enum aud_table table, int64_t id)
+static struct touched *touch(struct aud_seal *s, enum aud_table table, int64_t id)
 {
+	struct touched *t;
+
 	if (s->n_touched == s->n_room) {
 		s->n_room = s->n_room > 0 ? 2 * s->n_room : 64;
 		s->touched = zw_xrealloc(s->touched, s->n_room, sizeof(*s->touched));
 	}
-	s->touched[s->n_touched++] = (struct touched){id, table};
+	t = &s->touched[s->n_touched++];
+	t->id = id;
+	t->table = table;
+	t->is_hashed = false;
+	return t;
+}
+
+void aud_seal_touch(struct aud_seal *s, enum aud_table table, int64_t id)
+{
+	touch(s, table, id);
+}
+
+/* Learns the names of a table's columns. Returns SQLITE_OK or why not. */
+static int columns_find(struct aud_seal *s, enum aud_table table)
+{
+	int rc = prepare(s, &s->row[table], tables[table].select);
+
+	if (rc != SQLITE_OK)
+		return rc;
+	int n = sqlite3_column_count(s->row[table]);
+	for (int i = 0; i < n && i < COLUMNS_MAX; i++) {
+		struct column *c = &s->columns[table][i];
+		const char *name = sqlite3_column_name(s->row[table], i);
+		size_t len = strlen(name);
+		uint64_t be = htobe64(len);
+
+		if (len > sizeof(c->head) - sizeof(be))
+			return SQLITE_MISUSE;
+		memcpy(c->head, &be, sizeof(be));
+		memcpy(c->head + sizeof(be), name, len);
+		c->len = is_hashed(name) ? sizeof(be) + len : 0;
+	}
+	s->n_columns[table] = (size_t)n;
+	return n <= COLUMNS_MAX ? SQLITE_OK : SQLITE_MISUSE;
+}
+
+/* The same bytes as add_value() gives of the row once it stands there. */
+static void add_made(struct digest *d, const struct column *c, const struct aud_value *v)
+{
+	if (v->type == 0 || c->len == 0)
+		return;
+	add_raw(d, c->head, c->len);
+	add_u64(d, (uint64_t)v->type);
+	if (v->type == SQLITE_INTEGER)
+		add_u64(d, (uint64_t)v->n);
+	else
+		add_bytes(d, v->p, v->len);
+}
+
+int aud_seal_made(struct aud_seal *s, enum aud_table table, int64_t id,
+		  const struct aud_value *values, size_t n, const struct aud_value *exe)
+{
+	int rc = s->n_columns[table] > 0 ? SQLITE_OK : columns_find(s, table);
+	struct digest d;
+
+	if (rc == SQLITE_OK && s->n_columns[table] != n + 1)
+		rc = SQLITE_MISUSE;
+	if (rc != SQLITE_OK)
+		return rc;
+	begin_row(&d, table);
+	for (size_t i = 0; i < n; i++)
+		add_made(&d, &s->columns[table][i], &values[i]);
+	add_made(&d, &s->columns[table][n], exe);
+	struct touched *t = touch(s, table, id);
+	digest_end(&d, t->hash);
+	t->is_hashed = true;
+	return SQLITE_DONE;
 }
 
 static int by_table_and_id(const void *a, const void *b)
@@ -232,6 +322,15 @@ static int by_table_and_id(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
+/* Of the touches of one row that which has no hash comes first: it must be read. */
+static int in_order(const void *a, const void *b)
+{
+	const struct touched *x = a, *y = b;
+	int order = by_table_and_id(a, b);
+
+	return order != 0 ? order : (int)x->is_hashed - (int)y->is_hashed;
+}
+
 static int64_t event_of(const struct touched *t)
 {
 	return t->table == AUD_TABLE_BEGUN   ? AUD_SEAL_BEGUN
@@ -241,6 +340,10 @@ static int64_t event_of(const struct touched *t)
 
 static int row_hash(struct aud_seal *s, const struct touched *t, uint8_t ret[AUD_HASH_B])
 {
+	if (t->is_hashed) {
+		memcpy(ret, t->hash, AUD_HASH_B);
+		return SQLITE_ROW;
+	}
 	int rc = prepare(s, &s->row[t->table], tables[t->table].select);
 	sqlite3_stmt *st = s->row[t->table];
 
@@ -271,8 +374,7 @@ static int add_link(struct aud_seal *s, const struct touched *t)
 	sqlite3_bind_int64(s->insert, 3, event_of(t));
 	sqlite3_bind_blob(s->insert, 4, hash, AUD_HASH_B, SQLITE_STATIC);
 	sqlite3_bind_blob(s->insert, 5, link, AUD_HASH_B, SQLITE_STATIC);
-	rc = step_once(s->insert);
-	sqlite3_clear_bindings(s->insert);
+	rc = step_once(s->insert); /* all five are bound anew each time */
 	if (rc == SQLITE_DONE) {
 		s->now.n++;
 		memcpy(s->now.head, link, AUD_HASH_B);
@@ -285,7 +387,7 @@ int aud_seal_flush(struct aud_seal *s)
 	int rc = SQLITE_DONE;
 
 	if (s->n_touched > 1)
-		qsort(s->touched, s->n_touched, sizeof(*s->touched), by_table_and_id);
+		qsort(s->touched, s->n_touched, sizeof(*s->touched), in_order);
 	for (size_t i = 0; i < s->n_touched && rc == SQLITE_DONE; i++)
 		if (i == 0 || by_table_and_id(&s->touched[i - 1], &s->touched[i]) != 0)
 			rc = add_link(s, &s->touched[i]);

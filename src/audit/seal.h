@@ -10,6 +10,7 @@
 #ifndef ZW_AUDIT_SEAL_H
 #define ZW_AUDIT_SEAL_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include <sqlite3.h>
@@ -36,6 +37,14 @@ const char *aud_seal_select(enum aud_table table);
 /** Hash of the row on which @st stands; @st was made from aud_seal_select(table). */
 void aud_seal_row(enum aud_table table, sqlite3_stmt *st, uint8_t ret[AUD_HASH_B]);
 
+/** A value of a row that is being made. Text and bytes are borrowed. */
+struct aud_value {
+	int type; /* SQLITE_INTEGER, SQLITE_TEXT, SQLITE_BLOB; 0 = NULL */
+	int64_t n;
+	const void *p;
+	size_t len;
+};
+
 /** The link after @prev (NULL = there is none before it). */
 void aud_seal_link(const uint8_t *prev, int64_t session, int64_t n, int64_t event,
 		   const uint8_t row_hash[AUD_HASH_B], uint8_t ret[AUD_HASH_B]);
@@ -51,6 +60,15 @@ int aud_seal_session(struct aud_seal *s, int64_t session);
 
 /** A row was made or changed in this transaction. */
 void aud_seal_touch(struct aud_seal *s, enum aud_table table, int64_t id);
+
+/**
+ * The same for a row that was just made of @values, its columns in the order of the table: hashed
+ * here, so that it need not be read again. A touch of the same row after it has it read.
+ *
+ * @exe  path of its program, empty = none
+ */
+int aud_seal_made(struct aud_seal *s, enum aud_table table, int64_t id,
+		  const struct aud_value *values, size_t n, const struct aud_value *exe);
 
 /** Writes a link for each row touched, once: just before COMMIT. */
 int aud_seal_flush(struct aud_seal *s);

@@ -41,9 +41,12 @@ enum stmt {
 	ST_PROGRAM_FIND,
 	ST_PROGRAM_NEW,
 	ST_SOCK_NEW,
+	ST_SOCK_FIND,
 	ST_SOCK_MORE,
 	ST_CONN_NEW,
+	ST_CONN_FIND,
 	ST_CONN_MORE,
+	ST_QUESTION_IS,
 	ST_QUESTION_NEW,
 	ST_MISC_NEW,
 	ST_SEEN,
@@ -76,7 +79,15 @@ struct seen_target {
 
 /* What the rows of the open transaction add to the session's sums. */
 struct sums {
-	int64_t n_events, n_did[ZW_DID_FAIL + 1], up_b, down_b, last_us;
+	int64_t n_events, n_did[ZW_DID_FAIL + 1], n_ask, up_b, down_b, last_us;
+	bool is_due; /* something is added */
+};
+
+/* A new row, its columns in the order of the table: what is bound, and what is hashed. */
+#define AUD_ROW_MAX 32
+struct new_row {
+	struct aud_value at[AUD_ROW_MAX];
+	size_t n; /* columns of the table */
 };
 
 struct aud_store {
@@ -124,8 +135,9 @@ void aud_bind_known(sqlite3_stmt *st, int i, uint64_t value);
 void aud_bind_word(sqlite3_stmt *st, int i, const char *word);
 void aud_bind_span(sqlite3_stmt *st, int i, struct zw_span s);
 void aud_bind_bytes(sqlite3_stmt *st, int i, struct zw_span s);
-/** As history.commandLines says: masked, full or not at all. */
-void aud_bind_argv(struct aud_store *s, sqlite3_stmt *st, int i, struct zw_span argv);
+/** As history.commandLines says: masked, full or not at all. Valid until the next call. */
+struct aud_value aud_argv_value(struct aud_store *s, struct zw_span argv);
+void aud_bind_value(sqlite3_stmt *st, int i, const struct aud_value *v);
 void aud_bind_masked_text(sqlite3_stmt *st, int i, struct zw_span text);
 
 uint32_t aud_hash_of(struct zw_span s);

@@ -54,29 +54,95 @@ static void bind_key(sqlite3_stmt *st, int i, const struct aud_store *s, uint64_
 	aud_bind_int(st, i + 2, (int64_t)(seq & SEQ_MASK));
 }
 
-/* Runs an insertion that took the next number, and takes it for good. */
+/* Takes the next number for good. */
+static void number_taken(struct aud_store *s)
+{
+	s->last_id++;
+	s->n_rows++;
+}
+
+/* Runs an insertion that took the next number. */
 static int run_new(struct aud_store *s, enum aud_table table, sqlite3_stmt *st)
 {
 	int rc = aud_sql_run(s, st);
 
 	if (rc == SQLITE_DONE) {
-		s->last_id++;
-		s->n_rows++;
+		number_taken(s);
 		aud_seal_touch(s->seal, table, s->last_id);
 	}
 	return rc;
 }
 
-/* Runs an update that returns the row's number. Returns SQLITE_ROW when there was one. */
-static int run_more(struct aud_store *s, enum aud_table table, sqlite3_stmt *st)
-{
-	int rc = aud_sql_run(s, st);
+/* -- new rows ---------------------------------------------------------------------------------- */
 
-	if (rc == SQLITE_ROW) {
-		aud_seal_touch(s->seal, table, sqlite3_column_int64(st, 0));
-		aud_sql_done(st);
-	}
-	return rc;
+static int64_t bounded(uint64_t n)
+{
+	return n > INT64_MAX ? INT64_MAX : (int64_t)n;
+}
+
+static void put_int(struct new_row *r, int64_t n)
+{
+	r->at[r->n++] = (struct aud_value){.type = SQLITE_INTEGER, .n = n};
+}
+
+static void put_null(struct new_row *r)
+{
+	r->at[r->n++] = (struct aud_value){0};
+}
+
+static void put_count(struct new_row *r, uint64_t n)
+{
+	put_int(r, bounded(n));
+}
+
+/* 0 means "not known". */
+static void put_known(struct new_row *r, uint64_t n)
+{
+	if (n != 0)
+		put_count(r, n);
+	else
+		put_null(r);
+}
+
+static void put_span(struct new_row *r, struct zw_span s)
+{
+	r->at[r->n++] = (struct aud_value){s.len > 0 ? SQLITE_TEXT : 0, 0, s.p, s.len};
+}
+
+static void put_word(struct new_row *r, const char *word)
+{
+	r->at[r->n++] = (struct aud_value){word != NULL ? SQLITE_TEXT : 0, 0, word,
+					   word != NULL ? strlen(word) : 0};
+}
+
+static void put_bytes(struct new_row *r, struct zw_span s)
+{
+	r->at[r->n++] = (struct aud_value){s.len > 0 ? SQLITE_BLOB : 0, 0, s.p, s.len};
+}
+
+/* The columns that all tables of events begin with. */
+static void put_key(struct new_row *r, const struct aud_store *s, uint64_t seq)
+{
+	put_int(r, s->last_id + 1);
+	put_int(r, s->session);
+	put_int(r, (int64_t)(seq >> SOURCE_SHIFT));
+	put_int(r, (int64_t)(seq & SEQ_MASK));
+}
+
+/* Writes a row and hashes it. */
+static int row_new(struct aud_store *s, enum stmt which, enum aud_table table,
+		   const struct new_row *r, struct zw_span exe)
+{
+	sqlite3_stmt *st = aud_sql_stmt(s, which);
+	struct aud_value path = {exe.len > 0 ? SQLITE_TEXT : 0, 0, exe.p, exe.len};
+
+	for (size_t i = 0; st != NULL && i < r->n; i++)
+		aud_bind_value(st, (int)i + 1, &r->at[i]);
+	int rc = aud_sql_run(s, st);
+	if (rc != SQLITE_DONE)
+		return rc;
+	number_taken(s);
+	return aud_seal_made(s->seal, table, s->last_id, r->at, r->n, &path);
 }
 
 /* What an owner says of the listener counts only where it said anything: of a socket made inside
@@ -116,11 +182,11 @@ void aud_rows_forget(struct aud_store *s)
 int aud_rows_sums(struct aud_store *s)
 {
 	const struct sums *n = &s->sums;
-	sqlite3_stmt *st = n->n_events > 0 ? aud_sql_stmt(s, ST_SUMS) : NULL;
+	sqlite3_stmt *st = n->is_due ? aud_sql_stmt(s, ST_SUMS) : NULL;
 	static const unsigned dids[] = {ZW_DID_ALLOW, ZW_DID_DENY, ZW_DID_AUTO,
 					ZW_DID_MISS,  ZW_DID_GONE, ZW_DID_FAIL};
 
-	if (n->n_events == 0)
+	if (!n->is_due)
 		return SQLITE_DONE;
 	if (st != NULL) {
 		aud_bind_int(st, 1, s->session);
@@ -130,14 +196,22 @@ int aud_rows_sums(struct aud_store *s)
 		aud_bind_int(st, 9, n->up_b);
 		aud_bind_int(st, 10, n->down_b);
 		aud_bind_int(st, 11, n->last_us);
+		aud_bind_int(st, 12, n->n_ask);
 	}
 	s->sums = (struct sums){0};
 	return aud_sql_run(s, st);
 }
 
-static int64_t bounded(uint64_t n)
+static void add_to(int64_t *sum, int64_t n)
 {
-	return n > INT64_MAX ? INT64_MAX : (int64_t)n;
+	if (__builtin_add_overflow(*sum, n, sum))
+		*sum = n > 0 ? INT64_MAX : INT64_MIN;
+}
+
+static void seen_at(struct sums *n, int64_t t_us)
+{
+	n->is_due = true;
+	n->last_us = t_us > n->last_us ? t_us : n->last_us;
 }
 
 static void count_new(struct aud_store *s, unsigned did, uint32_t n_times, uint64_t up_b,
@@ -148,11 +222,9 @@ static void count_new(struct aud_store *s, unsigned did, uint32_t n_times, uint6
 	n->n_events++;
 	if (did <= ZW_DID_FAIL)
 		n->n_did[did] += n_times > 0 ? n_times : 1;
-	if (__builtin_add_overflow(n->up_b, bounded(up_b), &n->up_b))
-		n->up_b = INT64_MAX;
-	if (__builtin_add_overflow(n->down_b, bounded(down_b), &n->down_b))
-		n->down_b = INT64_MAX;
-	n->last_us = t_us > n->last_us ? t_us : n->last_us;
+	add_to(&n->up_b, bounded(up_b));
+	add_to(&n->down_b, bounded(down_b));
+	seen_at(n, t_us);
 }
 
 /* Whether there can be a row of this number. Numbers of a source only grow; after a resumption
@@ -189,12 +261,80 @@ static int note_seen(struct aud_store *s, const char *kind, const char *target, 
 	return aud_sql_run(s, st);
 }
 
+/* What a row counts for in the sums. */
+struct counted {
+	int64_t id, n_times, up_b, down_b;
+	unsigned did;
+};
+
+static unsigned did_of(const char *word)
+{
+	unsigned did = 0;
+
+	while (did <= ZW_DID_FAIL && (word == NULL || strcmp(zw_did_word(did), word) != 0))
+		did++;
+	return did;
+}
+
+/* The row of this number as it stands. Returns SQLITE_ROW when there is one, or SQLITE_DONE. */
+static int row_find(struct aud_store *s, enum stmt which, uint64_t seq, struct counted *ret)
+{
+	sqlite3_stmt *st = aud_sql_stmt(s, which);
+
+	if (st != NULL)
+		bind_key(st, 1, s, seq);
+	int rc = aud_sql_run(s, st);
+	if (rc != SQLITE_ROW)
+		return rc;
+	ret->id = sqlite3_column_int64(st, 0);
+	ret->did = did_of((const char *)sqlite3_column_text(st, 1));
+	ret->n_times = sqlite3_column_int64(st, 2);
+	ret->up_b = sqlite3_column_int64(st, 3);
+	ret->down_b = sqlite3_column_int64(st, 4);
+	aud_sql_done(st);
+	return rc;
+}
+
+static void count_did(struct sums *n, unsigned did, int64_t times)
+{
+	if (did <= ZW_DID_FAIL)
+		add_to(&n->n_did[did], times);
+}
+
+static int64_t grown(uint64_t now, int64_t before)
+{
+	return bounded(now) > before ? bounded(now) - before : 0;
+}
+
+/* Runs the update of a row that counted as @old. Returns SQLITE_ROW when that went well. */
+static int run_more(struct aud_store *s, enum aud_table table, sqlite3_stmt *st,
+		    const struct counted *old, unsigned did, uint32_t n_times, uint64_t up_b,
+		    uint64_t down_b, int64_t closed_us)
+{
+	int rc = aud_sql_run(s, st);
+	struct sums *n = &s->sums;
+
+	if (rc != SQLITE_DONE)
+		return rc;
+	count_did(n, old->did, -old->n_times);
+	count_did(n, did, n_times > 0 ? n_times : old->n_times);
+	add_to(&n->up_b, grown(up_b, old->up_b));
+	add_to(&n->down_b, grown(down_b, old->down_b));
+	seen_at(n, closed_us);
+	aud_seal_touch(s->seal, table, old->id);
+	return SQLITE_ROW;
+}
+
 static int sock_more(struct aud_store *s, const struct zw_msg_sock_event *m)
 {
-	sqlite3_stmt *st = aud_sql_stmt(s, ST_SOCK_MORE);
+	struct counted old;
+	int rc = row_find(s, ST_SOCK_FIND, m->seq, &old);
+	sqlite3_stmt *st = rc == SQLITE_ROW ? aud_sql_stmt(s, ST_SOCK_MORE) : NULL;
 
+	if (rc != SQLITE_ROW)
+		return rc;
 	if (st != NULL) {
-		bind_key(st, 1, s, m->seq);
+		aud_bind_int(st, 1, old.id);
 		aud_bind_word(st, 4, zw_did_word(m->did));
 		aud_bind_known(st, 5, m->n_times);
 		aud_bind_count(st, 6, m->up_b);
@@ -211,38 +351,44 @@ static int sock_more(struct aud_store *s, const struct zw_msg_sock_event *m)
 		aud_bind_known(st, 16, m->listener_pid);
 		aud_bind_span(st, 17, m->listener_exe);
 	}
-	return run_more(s, AUD_TABLE_SOCKET, st);
+	return run_more(s, AUD_TABLE_SOCKET, st, &old, m->did, m->n_times, m->up_b, m->down_b,
+			m->phase > 0 ? m->t_us : 0);
 }
 
-static void bind_sock(struct aud_store *s, sqlite3_stmt *st, const struct zw_msg_sock_event *m,
-		      int64_t program)
+static void put_sock(struct aud_store *s, struct new_row *r, const struct zw_msg_sock_event *m,
+		     int64_t program)
 {
-	aud_bind_int(st, 5, m->t_us);
-	aud_bind_known(st, 6, m->phase > 0 ? (uint64_t)m->t_us : 0);
-	aud_bind_word(st, 7, zw_did_word(m->did));
-	aud_bind_word(st, 8, zw_op_word(m->op));
-	aud_bind_span(st, 9, m->target);
-	aud_bind_span(st, 10, m->asked);
-	aud_bind_span(st, 11, m->class_name);
+	put_key(r, s, m->seq);
+	put_int(r, m->t_us);
+	put_known(r, m->phase > 0 ? (uint64_t)m->t_us : 0);
+	put_word(r, zw_did_word(m->did));
+	put_word(r, zw_op_word(m->op));
+	put_span(r, m->target);
+	put_span(r, m->asked);
+	put_span(r, m->class_name);
 	if (m->class_name.len > 0 || m->risk != 0)
-		aud_bind_word(st, 12, zw_risk_word(m->risk));
+		put_word(r, zw_risk_word(m->risk));
+	else
+		put_null(r);
 	if (has_listener_uid(m))
-		aud_bind_int(st, 13, m->listener_uid);
-	aud_bind_known(st, 14, m->listener_pid);
-	aud_bind_span(st, 15, m->listener_exe);
-	aud_bind_word(st, 16, zw_by_word(m->by));
-	aud_bind_known(st, 17, m->rule);
-	aud_bind_span(st, 18, m->reason);
-	aud_bind_span(st, 19, m->note);
-	aud_bind_count(st, 20, m->waited_ms);
-	aud_bind_count(st, 21, m->n_times > 0 ? m->n_times : 1);
-	aud_bind_count(st, 22, m->up_b);
-	aud_bind_count(st, 23, m->down_b);
-	aud_bind_known(st, 24, m->pid);
-	aud_bind_known(st, 25, (uint64_t)program);
-	aud_bind_argv(s, st, 26, m->argv);
-	aud_bind_span(st, 27, m->cwd);
-	aud_bind_bytes(st, 28, m->chain);
+		put_int(r, m->listener_uid);
+	else
+		put_null(r);
+	put_known(r, m->listener_pid);
+	put_span(r, m->listener_exe);
+	put_word(r, zw_by_word(m->by));
+	put_known(r, m->rule);
+	put_span(r, m->reason);
+	put_span(r, m->note);
+	put_count(r, m->waited_ms);
+	put_count(r, m->n_times > 0 ? m->n_times : 1);
+	put_count(r, m->up_b);
+	put_count(r, m->down_b);
+	put_known(r, m->pid);
+	put_known(r, (uint64_t)program);
+	r->at[r->n++] = aud_argv_value(s, m->argv);
+	put_span(r, m->cwd);
+	put_bytes(r, m->chain);
 }
 
 static int sock_write(struct aud_store *s, const struct zw_msg_sock_event *m)
@@ -255,13 +401,11 @@ static int sock_write(struct aud_store *s, const struct zw_msg_sock_event *m)
 	rc = program_id(s, m->exe, &program);
 	if (rc != SQLITE_DONE)
 		return rc;
-	sqlite3_stmt *st = aud_sql_stmt(s, ST_SOCK_NEW);
-	if (st != NULL) {
-		aud_bind_int(st, 1, s->last_id + 1);
-		bind_key(st, 2, s, m->seq);
-		bind_sock(s, st, m, program);
-	}
-	rc = run_new(s, AUD_TABLE_SOCKET, st);
+	struct new_row row;
+
+	row.n = 0;
+	put_sock(s, &row, m, program);
+	rc = row_new(s, ST_SOCK_NEW, AUD_TABLE_SOCKET, &row, m->exe);
 	if (rc == SQLITE_DONE)
 		count_new(s, m->did, m->n_times, m->up_b, m->down_b, m->t_us);
 	if (rc != SQLITE_DONE || m->did == ZW_DID_AUTO)
@@ -271,10 +415,14 @@ static int sock_write(struct aud_store *s, const struct zw_msg_sock_event *m)
 
 static int conn_more(struct aud_store *s, const struct zw_msg_conn_event *m)
 {
-	sqlite3_stmt *st = aud_sql_stmt(s, ST_CONN_MORE);
+	struct counted old;
+	int rc = row_find(s, ST_CONN_FIND, m->seq, &old);
+	sqlite3_stmt *st = rc == SQLITE_ROW ? aud_sql_stmt(s, ST_CONN_MORE) : NULL;
 
+	if (rc != SQLITE_ROW)
+		return rc;
 	if (st != NULL) {
-		bind_key(st, 1, s, m->seq);
+		aud_bind_int(st, 1, old.id);
 		aud_bind_word(st, 4, zw_did_word(m->did));
 		aud_bind_known(st, 5, m->n_times);
 		aud_bind_count(st, 6, m->up_b);
@@ -289,33 +437,35 @@ static int conn_more(struct aud_store *s, const struct zw_msg_conn_event *m)
 		aud_bind_span(st, 15, m->address);
 		aud_bind_span(st, 16, m->end);
 	}
-	return run_more(s, AUD_TABLE_CONN, st);
+	return run_more(s, AUD_TABLE_CONN, st, &old, m->did, m->n_times, m->up_b, m->down_b,
+			m->phase == 2 ? m->t_us : 0);
 }
 
-static void bind_conn(struct aud_store *s, sqlite3_stmt *st, const struct zw_msg_conn_event *m,
-		      int64_t program)
+static void put_conn(struct aud_store *s, struct new_row *r, const struct zw_msg_conn_event *m,
+		     int64_t program)
 {
-	aud_bind_int(st, 5, m->t_us);
-	aud_bind_known(st, 6, m->phase == 2 ? (uint64_t)m->t_us : 0);
-	aud_bind_word(st, 7, zw_did_word(m->did));
-	aud_bind_word(st, 8, zw_via_word(m->via));
-	aud_bind_span(st, 9, m->host);
-	aud_bind_known(st, 10, m->port);
-	aud_bind_span(st, 11, m->address);
-	aud_bind_word(st, 12, zw_by_word(m->by));
-	aud_bind_known(st, 13, m->rule);
-	aud_bind_span(st, 14, m->reason);
-	aud_bind_span(st, 15, m->note);
-	aud_bind_count(st, 16, m->waited_ms);
-	aud_bind_count(st, 17, m->n_times > 0 ? m->n_times : 1);
-	aud_bind_count(st, 18, m->up_b);
-	aud_bind_count(st, 19, m->down_b);
-	aud_bind_span(st, 20, m->end);
-	aud_bind_known(st, 21, m->pid);
-	aud_bind_known(st, 22, (uint64_t)program);
-	aud_bind_argv(s, st, 23, m->argv);
-	aud_bind_span(st, 24, m->cwd);
-	aud_bind_bytes(st, 25, m->chain);
+	put_key(r, s, m->seq);
+	put_int(r, m->t_us);
+	put_known(r, m->phase == 2 ? (uint64_t)m->t_us : 0);
+	put_word(r, zw_did_word(m->did));
+	put_word(r, zw_via_word(m->via));
+	put_span(r, m->host);
+	put_known(r, m->port);
+	put_span(r, m->address);
+	put_word(r, zw_by_word(m->by));
+	put_known(r, m->rule);
+	put_span(r, m->reason);
+	put_span(r, m->note);
+	put_count(r, m->waited_ms);
+	put_count(r, m->n_times > 0 ? m->n_times : 1);
+	put_count(r, m->up_b);
+	put_count(r, m->down_b);
+	put_span(r, m->end);
+	put_known(r, m->pid);
+	put_known(r, (uint64_t)program);
+	r->at[r->n++] = aud_argv_value(s, m->argv);
+	put_span(r, m->cwd);
+	put_bytes(r, m->chain);
 }
 
 static int conn_write(struct aud_store *s, const struct zw_msg_conn_event *m)
@@ -328,13 +478,11 @@ static int conn_write(struct aud_store *s, const struct zw_msg_conn_event *m)
 	rc = program_id(s, m->exe, &program);
 	if (rc != SQLITE_DONE)
 		return rc;
-	sqlite3_stmt *st = aud_sql_stmt(s, ST_CONN_NEW);
-	if (st != NULL) {
-		aud_bind_int(st, 1, s->last_id + 1);
-		bind_key(st, 2, s, m->seq);
-		bind_conn(s, st, m, program);
-	}
-	rc = run_new(s, AUD_TABLE_CONN, st);
+	struct new_row row;
+
+	row.n = 0;
+	put_conn(s, &row, m, program);
+	rc = row_new(s, ST_CONN_NEW, AUD_TABLE_CONN, &row, m->exe);
 	if (rc == SQLITE_DONE)
 		count_new(s, m->did, m->n_times, m->up_b, m->down_b, m->t_us);
 	if (rc != SQLITE_DONE || m->via == ZW_VIA_DNS || m->host.len == 0)
@@ -344,6 +492,28 @@ static int conn_write(struct aud_store *s, const struct zw_msg_conn_event *m)
 	return note_seen(s, "net", target, (size_t)len);
 }
 
+/* Whether the question has a row already: SQLITE_ROW, or SQLITE_DONE. */
+static int is_asked(struct aud_store *s, uint64_t question)
+{
+	sqlite3_stmt *st = aud_sql_stmt(s, ST_QUESTION_IS);
+
+	if (st != NULL) {
+		aud_bind_int(st, 1, s->session);
+		aud_bind_count(st, 2, question);
+	}
+	int rc = aud_sql_run(s, st);
+	if (rc == SQLITE_ROW)
+		aud_sql_done(st);
+	return rc;
+}
+
+/* A row that is an event and no more. */
+static void count_event(struct aud_store *s, int64_t t_us)
+{
+	s->sums.n_events++;
+	seen_at(&s->sums, t_us);
+}
+
 static int question_write(struct aud_store *s, const struct zw_msg_question_event *m)
 {
 	int64_t program = 0;
@@ -351,6 +521,10 @@ static int question_write(struct aud_store *s, const struct zw_msg_question_even
 
 	if (rc != SQLITE_DONE)
 		return rc;
+	rc = is_asked(s, m->question);
+	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+		return rc;
+	bool is_first = rc == SQLITE_DONE;
 	sqlite3_stmt *st = aud_sql_stmt(s, ST_QUESTION_NEW);
 	if (st == NULL)
 		return aud_sql_run(s, st);
@@ -373,7 +547,12 @@ static int question_write(struct aud_store *s, const struct zw_msg_question_even
 	aud_bind_count(st, 16, m->n_waiting > 0 ? m->n_waiting : 1);
 	aud_bind_known(st, 17, m->pid);
 	aud_bind_known(st, 18, (uint64_t)program);
-	return run_new(s, AUD_TABLE_QUESTION, st);
+	rc = run_new(s, AUD_TABLE_QUESTION, st);
+	if (rc == SQLITE_DONE) {
+		count_event(s, m->t_us);
+		s->sums.n_ask += is_first;
+	}
+	return rc;
 }
 
 static int misc_write(struct aud_store *s, const struct zw_msg_misc_event *m)
@@ -390,7 +569,10 @@ static int misc_write(struct aud_store *s, const struct zw_msg_misc_event *m)
 			aud_bind_word(st, 4, "other");
 		aud_bind_masked_text(st, 5, m->text);
 	}
-	return run_new(s, AUD_TABLE_MISC, st);
+	int rc = run_new(s, AUD_TABLE_MISC, st);
+	if (rc == SQLITE_DONE)
+		count_event(s, m->t_us);
+	return rc;
 }
 
 /* -- private sessions: sums alone -------------------------------------------------------------- */

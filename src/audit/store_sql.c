@@ -15,7 +15,10 @@
 	" reason = coalesce(?9, reason), note = coalesce(?10, note),"      \
 	" by = iif(?11 = 0, ?12, by), rule = iif(?11 = 0, ?13, rule),"     \
 	" waited_ms = max(waited_ms, ?14)"
-#define MORE_WHERE " WHERE session = ?1 AND source = ?2 AND seq = ?3 RETURNING id"
+#define MORE_WHERE " WHERE id = ?1"
+#define FIND(table)                                                               \
+	"SELECT id, did, n_times, up_b, down_b FROM " table " WHERE session = ?1" \
+	" AND source = ?2 AND seq = ?3"
 
 static const char *const sql[ST_MAX] = {
 	[ST_BEGIN] = "BEGIN IMMEDIATE",
@@ -65,6 +68,7 @@ static const char *const sql[ST_MAX] = {
 			" ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, "
 			"?19, ?20, ?21,"
 			" ?22, ?23, ?24, ?25, ?26, ?27, ?28)",
+	[ST_SOCK_FIND] = FIND("socket_events"),
 	[ST_SOCK_MORE] =
 		"UPDATE socket_events SET " MORE_SET ", listener_uid = coalesce(?15, listener_uid),"
 		" listener_pid = coalesce(?16, listener_pid),"
@@ -76,8 +80,10 @@ static const char *const sql[ST_MAX] = {
 			" program, argv, cwd, chain) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, "
 			"?10, ?11, ?12,"
 			" ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25)",
+	[ST_CONN_FIND] = FIND("connections"),
 	[ST_CONN_MORE] = "UPDATE connections SET " MORE_SET
 			 ", address = coalesce(?15, address), end = coalesce(?16, end)" MORE_WHERE,
+	[ST_QUESTION_IS] = "SELECT 1 FROM questions WHERE session = ?1 AND question = ?2",
 	[ST_QUESTION_NEW] =
 		"INSERT INTO questions (id, session, question, t_us, about, risk, class, target, "
 		"did,"
@@ -93,7 +99,7 @@ static const char *const sql[ST_MAX] = {
 		"UPDATE sums SET n_events = n_events + ?2, n_allow = n_allow + ?3, n_deny ="
 		" n_deny + ?4, n_auto = n_auto + ?5, n_miss = n_miss + ?6, n_gone = n_gone + ?7,"
 		" n_fail = n_fail + ?8, up_b = up_b + ?9, down_b = down_b + ?10, last_us ="
-		" max(last_us, ?11) WHERE session = ?1",
+		" max(last_us, ?11), n_ask = n_ask + ?12 WHERE session = ?1",
 	[ST_TALLY] = "INSERT INTO tallies (session, source, seq, did, n_times, up_b, down_b)"
 		     " VALUES (?1, ?2, ?3, ?4, coalesce(?5, 1), ?6, ?7) ON CONFLICT DO UPDATE SET"
 		     " did = ?4, n_times = coalesce(?5, n_times), up_b = max(up_b, ?6),"
@@ -284,17 +290,15 @@ uint32_t aud_hash_of(struct zw_span s)
 	return hash;
 }
 
-void aud_bind_argv(struct aud_store *s, sqlite3_stmt *st, int i, struct zw_span argv)
+struct aud_value aud_argv_value(struct aud_store *s, struct zw_span argv)
 {
 	struct line *l = &s->lines[aud_hash_of(argv) % AUD_LINES_N];
 	char buf[ZW_MASK_MAX + 1];
 
 	if (argv.len == 0 || s->lines_kept == AUD_LINES_NONE)
-		return;
-	if (s->lines_kept == AUD_LINES_FULL) {
-		aud_bind_bytes(st, i, argv);
-		return;
-	}
+		return (struct aud_value){0};
+	if (s->lines_kept == AUD_LINES_FULL)
+		return (struct aud_value){SQLITE_BLOB, 0, argv.p, argv.len};
 	if (l->in == NULL || l->in_len != argv.len || memcmp(l->in, argv.p, argv.len) != 0) {
 		free(l->in);
 		free(l->out);
@@ -303,7 +307,19 @@ void aud_bind_argv(struct aud_store *s, sqlite3_stmt *st, int i, struct zw_span 
 		l->out_len = zw_mask(buf, sizeof(buf), argv.p, argv.len);
 		l->out = zw_xmemdup0(buf, l->out_len);
 	}
-	sqlite3_bind_blob(st, i, l->out, (int)l->out_len, SQLITE_STATIC);
+	return (struct aud_value){SQLITE_BLOB, 0, l->out, l->out_len};
+}
+
+void aud_bind_value(sqlite3_stmt *st, int i, const struct aud_value *v)
+{
+	if (v->type == SQLITE_INTEGER)
+		sqlite3_bind_int64(st, i, v->n);
+	else if (v->type == SQLITE_TEXT)
+		sqlite3_bind_text(st, i, v->p, (int)v->len, SQLITE_STATIC);
+	else if (v->type == SQLITE_BLOB)
+		sqlite3_bind_blob(st, i, v->p, (int)v->len, SQLITE_STATIC);
+	else
+		sqlite3_bind_null(st, i);
 }
 
 void aud_bind_masked_text(sqlite3_stmt *st, int i, struct zw_span text)
