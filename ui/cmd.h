@@ -24,7 +24,8 @@ enum ui_section {
 	UI_SECTION_ASK,
 	UI_SECTION_WAIT,
 	UI_SECTION_FLOOD,
-	UI_SECTION_SCROLL
+	UI_SECTION_SCROLL,
+	UI_SECTION_REPLAY
 };
 
 /** Command of a key; UI_CMD_NONE when it has none there. */

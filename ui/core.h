@@ -35,6 +35,8 @@ struct ui_effects {
 	void (*reply)(void *arg, enum ui_reply what, int value);
 	/** Text for the user's clipboard; @is_cut: it was longer. */
 	void (*copy)(void *arg, const char *text, size_t len, bool is_cut);
+	/** Something came that is to be drawn, and not by a function of this header. NULL: not needed. */
+	void (*wake)(void *arg);
 	void *arg;
 };
 

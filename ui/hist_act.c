@@ -139,9 +139,10 @@ void hist_export(struct view_history *v, const char *path)
 	argv[n++] = word(dot != NULL ? dot + 1 : "csv");
 	argv[n++] = word("--output");
 	argv[n++] = home != NULL ? home : word(path);
-	if (v->level == HIST_EVENTS)
+	bool is_cast = dot != NULL && strcmp(dot, ".cast") == 0; /* one session's, as it is */
+	if (v->level == HIST_EVENTS || is_cast)
 		argv[n++] = session;
-	if (*filter != '\0')
+	if (!is_cast && *filter != '\0')
 		argv[n++] = word(filter);
 	hist_text_open(v, "Export", false);
 	hist_text_line(v, "to", path);

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "src/base/err.h"
 #include "src/base/io.h"
 #include "src/base/mem.h"
 #include "src/base/words.h"
@@ -267,15 +268,20 @@ static void effect_copy(void *arg, const char *text, size_t len, bool is_cut)
 	ui_core_say(&ui->core, "%s", said);
 }
 
+static void effect_wake(void *arg)
+{
+	schedule(arg);
+}
+
 /* -- life -------------------------------------------------------------------------------------- */
 
 static int start(struct ui *ui, int tty_fd, struct mdl_session *model, struct pane_grid *grid,
 		 const struct ui_host *host, const struct ui_config *config)
 {
 	const struct term_host th = {on_input, on_written, on_hangup, ui};
-	const struct ui_effects effects = {
-		effect_bell, effect_notice, effect_desktop, effect_suspend,
-		effect_quit, effect_reply,  effect_copy,    ui};
+	const struct ui_effects effects = {effect_bell,	   effect_notice, effect_desktop,
+					   effect_suspend, effect_quit,	  effect_reply,
+					   effect_copy,	   effect_wake,	  ui};
 	struct ui_config c = *config;
 	int rows, cols;
 
@@ -442,28 +448,43 @@ static void on_history_signal(int signo, void *arg)
 	on_history_quit(arg);
 }
 
-int ui_history_run(struct zev_loop *loop, int tty_fd, const char *store_path, int64_t session,
-		   bool is_ascii, bool has_colour)
+static void history_open(struct ui_core *core, const struct ui_history_config *config)
+{
+	int r = 0;
+
+	if (config->file == NULL)
+		view_history_open(core, config->store_path, config->session);
+	if (config->file != NULL || config->is_replay)
+		r = view_replay_open(core, config->store_path, config->session, config->file);
+	if (r < 0)
+		ui_core_say(core, "The recording cannot be played: %s.", zw_strerror(r));
+	if (core->top == NULL)
+		effect_quit(core->effects.arg);
+}
+
+int ui_history_run(struct zev_loop *loop, int tty_fd, const struct ui_history_config *config)
 {
 	static const int ends[] = {SIGTERM, SIGHUP, SIGINT};
 	struct zev_signal *end[ZW_N_ELEMENTS(ends)];
 	struct history_run run = {.loop = loop};
 	struct mdl_session model;
-	const struct ui_config config = {
-		.layout = UI_LAYOUT_COLLAPSED, .is_ascii = is_ascii, .has_colour = has_colour};
+	const struct ui_config c = {.layout = UI_LAYOUT_COLLAPSED,
+				    .is_ascii = config->is_ascii,
+				    .has_colour = config->has_colour,
+				    .player = config->player};
 
 	mdl_session_init(&model, getenv("HOME"));
 	run.ui = zw_xnew(struct ui);
 	run.ui->loop = loop;
 	run.ui->on_quit = on_history_quit;
 	run.ui->quit_arg = &run;
-	int r = start(run.ui, tty_fd, &model, NULL, NULL, &config);
+	int r = start(run.ui, tty_fd, &model, NULL, NULL, &c);
 	if (r < 0) {
 		free(run.ui);
 		mdl_session_fini(&model);
 		return r;
 	}
-	view_history_open(&run.ui->core, store_path, session);
+	history_open(&run.ui->core, config);
 	struct zev_signal *winch = zev_signal_new(loop, SIGWINCH, on_history_winch, &run);
 	for (size_t i = 0; i < ZW_N_ELEMENTS(ends); i++)
 		end[i] = zev_signal_new(loop, ends[i], on_history_signal, &run);

@@ -17,6 +17,7 @@
 #include "ui/pane/grid.h"
 
 struct ui;
+struct ui_player;
 
 /** What an answer was: kept with the record. */
 struct ui_answer {
@@ -122,13 +123,15 @@ enum ui_layout { UI_LAYOUT_DASHBOARD, UI_LAYOUT_COLLAPSED };
 struct ui_config {
 	enum ui_layout layout;
 	bool is_ascii, has_colour, has_mouse;
-	int theme;		    /* enum ui_theme */
-	int64_t arm_ms;		    /* after the frame was written; 500 */
-	int64_t quiet_ms;	    /* without a key; 300 */
-	bool is_second_key;	    /* no delay; what allows takes Enter as well */
-	int repeat_n;		    /* equal denials after which N is offered first; 0 = never */
-	int flood_n;		    /* more new questions than this ... */
-	int64_t flood_ms;	    /* ... within this time are one card; flood_n 0 = never */
+	int theme;	    /* enum ui_theme */
+	int64_t arm_ms;	    /* after the frame was written; 500 */
+	int64_t quiet_ms;   /* without a key; 300 */
+	bool is_second_key; /* no delay; what allows takes Enter as well */
+	int repeat_n;	    /* equal denials after which N is offered first; 0 = never */
+	int flood_n;	    /* more new questions than this ... */
+	int64_t flood_ms;   /* ... within this time are one card; flood_n 0 = never */
+	const struct ui_player
+		*player;	    /* of recordings, for the history view; NULL = none; borrowed */
 	const char *history_path;   /* of the store, for the history view; borrowed */
 	const char *agent_name;	    /* shown in texts: "claude"; borrowed */
 	int64_t wall0_us;	    /* wall clock when the monotonic one was 0 */

@@ -72,6 +72,10 @@ void view_deny_open(struct ui_core *core, uint64_t row);
 void view_mode_open(struct ui_core *core);
 /** Sessions of the store at @path; with @session > 0 straight into that one. */
 void view_history_open(struct ui_core *core, const char *path, int64_t session);
+/** Plays the recorded screen of a session, or (@file not NULL) a file. Returns 0; -ENOENT: it was not
+ * recorded; ZW_E_UNSUPPORTED: nothing plays here; or another error. */
+int view_replay_open(struct ui_core *core, const char *store_path, int64_t session,
+		     const char *file);
 /** Asks for a typed word; @fn runs when it was right. Texts borrowed for good. */
 void view_word_open(struct ui_core *core, const char *title, const char *text, const char *word,
 		    void (*fn)(struct ui_core *core));

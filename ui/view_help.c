@@ -43,6 +43,7 @@ static void fill(struct view_help *v)
 		add_section(v, "IN THE HISTORY", UI_SECTION_HISTORY);
 		v->split = v->n;
 		add_section(v, "IN A LIST", UI_SECTION_LIST);
+		add_section(v, "IN A REPLAY", UI_SECTION_REPLAY);
 		return;
 	}
 	add_section(v, "AFTER Ctrl-]", UI_SECTION_PREFIX);
@@ -57,6 +58,7 @@ static void fill(struct view_help *v)
 	add_section(v, "IN THE LIST OF QUESTIONS", UI_SECTION_WAIT);
 	add_section(v, "WITH VERY MANY QUESTIONS", UI_SECTION_FLOOD);
 	add_section(v, "SCROLLING, besides", UI_SECTION_SCROLL);
+	add_section(v, "IN A REPLAY", UI_SECTION_REPLAY);
 	add(v, NULL, "WORDS (colour only repeats them)");
 	add(v, "allow", "green: let through");
 	add(v, "auto", "both ends are inside the sandbox");

@@ -495,6 +495,22 @@ void hist_typed(struct view_history *v, enum hist_typing what)
 		hist_words(v, what, v->typed);
 }
 
+static void replay(struct view_history *v)
+{
+	int64_t id = v->level == HIST_EVENTS && v->now.n_rows > 0 ? v->now.rows[0].id
+		     : hist_session(v) != NULL			  ? hist_session(v)->id
+								  : 0;
+	int r = id > 0 ? view_replay_open(v->view.core, v->path, id, NULL) : 0;
+
+	if (r == -ENOENT)
+		snprintf(v->said, sizeof(v->said),
+			 "the screen of session %lld was not recorded; --record does it",
+			 (long long)id);
+	else if (r < 0)
+		snprintf(v->said, sizeof(v->said), "the recording cannot be played: %s",
+			 zw_strerror(r));
+}
+
 /* Commands that do something with the row. False: not one of them. */
 static bool act(struct view_history *v, enum ui_cmd cmd)
 {
@@ -519,6 +535,8 @@ static bool act(struct view_history *v, enum ui_cmd cmd)
 	} else if (cmd == UI_CMD_HIST_MARK && v->level == HIST_SESSIONS) {
 		hist_mark(v);
 		move(v, UI_CMD_DOWN);
+	} else if (cmd == UI_CMD_HIST_REPLAY && is_list) {
+		replay(v);
 	} else if (cmd == UI_CMD_HIST_DIFF && v->level == HIST_SESSIONS) {
 		hist_diff(v);
 	} else if (cmd == UI_CMD_HIST_RULE && v->level == HIST_EVENTS) {

@@ -28,6 +28,8 @@ int cmd_log(struct start *st, const struct cli *cli);
 int cmd_export(struct start *st, const struct cli *cli);
 int cmd_uninstall(struct start *st, const struct cli *cli);
 int cmd_stats(struct start *st, const struct cli *cli);
+/** `zwatch replay`. */
+int cmd_replay(struct start *st, const struct cli *cli);
 int cmd_show(struct start *st, const struct cli *cli);
 /** `zwatch db`, `zwatch history rm`, `zwatch log rm`: zwatch-audit goes on in our place. */
 int cmd_db(struct start *st, const struct cli *cli);

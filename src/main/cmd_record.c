@@ -13,7 +13,7 @@
 #include "src/base/mem.h"
 #include "src/base/str.h"
 #include "src/main/cmd.h"
-#include "ui/history.h"
+#include "src/main/cmd_replay.h"
 
 static int store_open(const struct start *st, struct aud_query **ret)
 {
@@ -365,24 +365,6 @@ int cmd_history_diff(struct start *st, const struct cli *cli)
 	return status;
 }
 
-static int history_screen(const struct start *st, const struct cli *cli)
-{
-	zw_autofree char *path = cmd_store_path(st);
-	char name[64];
-
-	if (ttyname_r(STDIN_FILENO, name, sizeof(name)) != 0)
-		return ZW_E_UNSUPPORTED;
-	zw_autoclose int tty_fd = open(name, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
-	if (tty_fd < 0)
-		return -errno;
-	struct zev_loop *loop = zev_loop_new();
-	const char *no_colour = getenv("NO_COLOR");
-	int r = ui_history_run(loop, tty_fd, path, 0, cli_has(cli, CLI_OPT_ASCII),
-			       no_colour == NULL || *no_colour == '\0');
-	zev_loop_free(loop);
-	return r;
-}
-
 int cmd_history(struct start *st, const struct cli *cli)
 {
 	struct aud_query *q = NULL;
@@ -399,7 +381,7 @@ int cmd_history(struct start *st, const struct cli *cli)
 	}
 	bool has_screen = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) &&
 			  p.format == AUD_FORMAT_TABLE && cli->n_rest == 0;
-	if (!has_screen || history_screen(st, cli) < 0)
+	if (!has_screen || cmd_history_screen(st, cli, NULL) < 0)
 		status = status_of(aud_print_history(q, filter, 0, &p));
 	aud_filter_free(filter);
 	aud_query_free(q);

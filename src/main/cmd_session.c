@@ -581,7 +581,7 @@ static int session_run(struct start *st, const struct cli *cli, enum face face, 
 	struct cfg_saved saved;
 	const char *cast_file = NULL;
 	struct sup_cast cast = {.fd = -1};
-	struct dash dash = {.grid_fd = -1, .tty_fd = -1};
+	struct dash dash = DASH_NONE;
 	struct sup_result result;
 	start_auto_way_out struct start_way_out way;
 

@@ -262,6 +262,8 @@ static int face_open(struct sup *sup, struct zev_loop *loop, struct mdl_session 
 
 	dash_host(d, &host);
 	d->sup = sup;
+	d->player.pane.loop = loop;
+	d->config.player = &d->player.ops;
 	for (size_t i = 0; i < ZW_N_ELEMENTS(fatal); i++)
 		signal(fatal[i], on_fatal_signal);
 	return ui_new(loop, d->tty_fd, model, d->grid, &host, &d->config, &d->ui);
@@ -380,6 +382,7 @@ int dash_init(struct dash *d)
 	d->plain = NULL;
 	d->grid = NULL;
 	d->grid_fd = d->tty_fd = -1;
+	player_init(&d->player, NULL); /* before an agent runs */
 	/* Before anything starts: the screen itself is taken when the agent already runs. */
 	int r = d->plain_why == NULL ? ui_check_terminal() : 0;
 	if (r < 0)
@@ -422,6 +425,7 @@ void dash_fini(struct dash *d)
 	free(zw_steal(&d->path));
 	free(zw_steal(&d->notify_send));
 	ui_free(zw_steal(&d->ui));
+	player_fini(&d->player);
 	if (d->grid != NULL)
 		munmap(d->grid, PANE_GRID_SIZE_B);
 	d->grid = NULL;

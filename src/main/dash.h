@@ -4,6 +4,7 @@
 #ifndef ZW_MAIN_DASH_H
 #define ZW_MAIN_DASH_H
 
+#include "src/main/player.h"
 #include "src/super/super.h"
 #include "ui/ui.h"
 
@@ -13,12 +14,22 @@ struct dash {
 	const char *plain_why;	 /* plain mode, and where it was asked for; NULL = the dashboard */
 	struct plain_tty *plain; /* owned while open */
 	struct sup *sup;
+	struct player player;
 	struct pane_grid *grid; /* owned mapping */
 	int grid_fd, tty_fd;	/* owned */
 	struct sup_face face;
 	char *path, *notify_send; /* owned; for notices */
 	char *tried;		  /* owned; what past sessions said of a rule */
 };
+
+/** Nothing is open. */
+#define DASH_NONE                                        \
+	{                                                \
+		.grid_fd = -1, .tty_fd = -1, .player = { \
+			.grid_fd = -1,                   \
+			.pane = {.program_fd = -1}       \
+		}                                        \
+	}
 
 /**
  * Opens the terminal anew and makes the shared grid.

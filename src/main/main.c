@@ -64,6 +64,8 @@ static int run_command(struct start *st, const struct cli *cli, int config_error
 		return cmd_uninstall(st, cli);
 	case CLI_CMD_export:
 		return cmd_export(st, cli);
+	case CLI_CMD_replay:
+		return cmd_replay(st, cli);
 	case CLI_CMD_stats:
 		return cmd_stats(st, cli);
 	case CLI_CMD_show:

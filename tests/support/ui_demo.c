@@ -236,7 +236,10 @@ int main(int argc, char **argv)
 	d.asks = argv;
 	d.grid = zw_xcalloc(1, PANE_GRID_SIZE_B);
 	if (history != NULL && *argv == NULL)
-		r = ui_history_run(d.loop, tty, history, 0, config.is_ascii, true);
+		r = ui_history_run(d.loop, tty,
+				   &(struct ui_history_config){.store_path = history,
+							       .is_ascii = config.is_ascii,
+							       .has_colour = true});
 	else
 		r = run(&d, tty, &config);
 	if (r < 0)

@@ -224,8 +224,8 @@ static void init(struct ui_fake *f, enum ui_layout layout, int rows, int cols, b
 				     .look = on_look,
 				     .terminal = on_terminal,
 				     .arg = f};
-	const struct ui_effects effects = {on_bell, on_notice, on_desktop, on_suspend,
-					   on_quit, on_reply,  on_copy,	   f};
+	const struct ui_effects effects = {on_bell,  on_notice, on_desktop, on_suspend, on_quit,
+					   on_reply, on_copy,	NULL,	    f};
 	const struct ui_config config = {.layout = layout,
 					 .arm_ms = 500,
 					 .quiet_ms = 300,

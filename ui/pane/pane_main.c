@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * zwatch-pane: everything the agent prints is parsed here, and only here.
+ * zwatch-pane: everything the agent prints is parsed here, and only here; recordings of it as well
+ * (play.h), in a process of their own.
  *
  * Reads the pty's master, feeds the terminal engine, writes the engine's answers back to the pty,
  * and hands frames over in a shared grid. It holds no other descriptor than the channel, the log,
@@ -20,6 +21,7 @@
 #include "ui/pane/notes.h"
 #include "ui/pane/pace.h"
 #include "ui/pane/pass.h"
+#include "ui/pane/play.h"
 #include "ui/pane/vt.h"
 
 #define READ_PER_TURN_B (64u << 10)
@@ -41,7 +43,8 @@ struct pane {
 	struct pane_notes notes;
 	struct pane_pace pace;
 	struct pane_cast cast;
-	bool is_plain; /* bytes for the user's terminal in the place of frames */
+	struct pane_play *play; /* a recording in the place of a terminal; NULL = none */
+	bool is_plain;		/* bytes for the user's terminal in the place of frames */
 	struct pane_pass pass;
 	struct zw_buf plain; /* what waits for zwatch to take it */
 	bool is_eof;	     /* the pty has ended */
@@ -269,7 +272,7 @@ static void on_msg_setup(struct pane *p, const struct zw_msg_pane_setup *m, int 
 		.scrollback_n = m->scrollback_n,
 	};
 
-	if (p->vt != NULL)
+	if (p->vt != NULL || p->play != NULL)
 		zw_fatal("second pane_setup");
 	p->grid = grid_map(fds[1]);
 	if (p->grid == NULL)
@@ -282,6 +285,17 @@ static void on_msg_setup(struct pane *p, const struct zw_msg_pane_setup *m, int 
 	p->pace.has_credit = true;
 	p->io = zev_io_new(p->loop, p->fd_pty, ZEV_READ, on_pty_ready, p);
 	frame_step(p);
+}
+
+/* This process then plays a file and nothing else. */
+static void on_msg_play_setup(struct pane *p, int *fds)
+{
+	if (p->vt != NULL || p->play != NULL)
+		zw_fatal("second pane_setup");
+	p->grid = grid_map(fds[1]);
+	if (p->grid == NULL)
+		zw_fatal("cannot map the grid");
+	p->play = pane_play_new(p->loop, p->chan, p->grid, zw_steal_fd(&fds[0]));
 }
 
 /* -- looking back --------------------------------------------------------------------------------- */
@@ -383,6 +397,10 @@ static void on_chan_msg(struct zw_chan *chan, enum zw_msg_id id, const union zw_
 		on_msg_setup(p, &msg->pane_setup, fds);
 	else if (id == ZW_ID_pane_record)
 		on_msg_record(p, &msg->pane_record, fds);
+	else if (id == ZW_ID_play_setup)
+		on_msg_play_setup(p, fds);
+	else if (p->play != NULL)
+		pane_play_msg(p->play, id, msg);
 	else if (p->vt == NULL)
 		zw_fatal("%s before pane_setup", zw_msg_name(id));
 	else
@@ -406,6 +424,7 @@ static void pane_fini(struct pane *p)
 	zev_io_free(p->io);
 	zev_timer_free(p->timer);
 	zw_chan_free(p->chan);
+	pane_play_free(zw_steal(&p->play));
 	zev_loop_free(p->loop);
 	pane_vt_free(p->vt);
 	pane_notes_clear(&p->notes);
