@@ -54,8 +54,10 @@ static void *serve(void *arg)
 		pthread_t thread;
 		int c = accept(fd, NULL, NULL);
 
-		if (c < 0)
+		if (c < 0) { /* no descriptors left: let those who hold some run */
+			usleep(1000);
 			continue;
+		}
 		if (pthread_create(&thread, NULL, drain, (void *)(intptr_t)c) != 0)
 			close(c);
 		else
