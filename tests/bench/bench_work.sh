@@ -28,30 +28,46 @@ with_srt() {
 	"$SRT" --settings "$W/srt.json" -c "$*" </dev/null
 }
 
+one_turn() { # WHO: adds a line of JSON to WHO.json
+	local out=$project/$1.json
+	case $1 in
+	plain) plain python3 bench_work.py "$rounds" "$out" ;;
+	zwatch) with_zwatch python3 bench_work.py "$rounds" "$out" ;;
+	srt) with_srt python3 bench_work.py "$rounds" "$out" >"$W/srt.out" 2>&1 || echo "srt: $(tail -1 "$W/srt.out")" ;;
+	esac
+}
+
+who=(plain zwatch)
+[ -z "$SRT" ] || who+=(srt)
 for ((i = 0; i < turns; i++)); do
-	plain python3 bench_work.py "$rounds" "$project/plain.json"
-	with_zwatch python3 bench_work.py "$rounds" "$project/zwatch.json"
-	[ -z "$SRT" ] || with_srt python3 bench_work.py "$rounds" "$project/srt.json" >"$W/srt.out" 2>&1 || echo "srt: $(tail -1 "$W/srt.out")"
+	# Every other turn the other way round: nobody is always the one behind a disturbance.
+	for ((k = 0; k < ${#who[@]}; k++)); do one_turn "${who[i % 2 ? ${#who[@]} - 1 - k : k]}"; done
 done
 python3 - "$project" <<'P'
 import json, os, statistics, sys
-runs = {}
+turns = {}
 for who in "plain", "zwatch", "srt":
     path = os.path.join(sys.argv[1], who + ".json")
     for line in open(path) if os.path.exists(path) else []:
         for name, took in json.loads(line).items():
-            runs.setdefault(name, {}).setdefault(who, []).extend(t for t in took if t)
-for name, by in runs.items():
-    base = by.get("plain")
-    for who, took in by.items():
-        if not took:
-            print("%-14s %-7s failed" % (name, who))
-            continue
+            turns.setdefault(name, {}).setdefault(who, []).append([t for t in took if t])
+
+def show(took):
+    low, mid, high = statistics.quantiles(took, n=4)
+    return "%6.1f (%.1f to %.1f) ms" % (mid * 1e3, low * 1e3, high * 1e3)
+
+for name, by in turns.items():
+    for who, mine in by.items():
         cells = []
         for what, at in ("wall", 0), ("CPU", 1):
-            mine = [t[at] for t in took]
-            theirs = [t[at] for t in base]
-            cells.append("%s min %7.1f ms (x%.3f) median %7.1f ms (x%.3f)" % (what, min(mine) * 1e3, min(mine) / min(theirs),
-                statistics.median(mine) * 1e3, statistics.median(mine) / statistics.median(theirs)))
-        print("%-14s %-7s %s" % (name, who, "  ".join(cells)))
+            base = [[t[at] for t in turn] for turn in by["plain"]]
+            took = [[t[at] for t in turn] for turn in mine]
+            if not any(took):
+                continue
+            whole = [t for turn in took for t in turn]
+            floor = [t for turn in base for t in turn]
+            ratios = [statistics.median(a) / statistics.median(b) for a, b in zip(took, base) if a and b]
+            cells.append("%s %s x%.3f, in turns x%.3f, smallest x%.3f" % (what, show(whole),
+                statistics.median(whole) / statistics.median(floor), statistics.median(ratios), min(whole) / min(floor)))
+        print("%-14s %-7s %s" % (name, who, "   ".join(cells) or "failed"))
 P
