@@ -104,6 +104,18 @@ X
 rows=$(grep -c '^SB_TEST' "${ZW_SRC:?}/sandbox/init/selftest.def")
 check "the self-test's rows, each but the first connect with a fault" "$rows" 18
 check "a sandbox without a fault starts" "$(sb -- echo started)" "started"
+# A link on the way to what is protected, exchanged between the look at it and the start.
+mkdir "$project/real"
+echo r >"$project/real/rc"
+exchanged() { # NAME PATTERN COMMAND
+	ln -s real "$project/link"
+	printf '#!/bin/sh\ncd "%s" || exit 1\nrm link\n%s\nexec bwrap "$@"\n' "$project" "$3" >"$project/bwrap"
+	fails "$1" 3 "$2" --bwrap "$project/bwrap" --guard "$project/link/rc" -- touch "$top/ran"
+	rm -rf "$project/link"
+}
+exchanged "a folder in the place of a link" "*a link on the way*could not be held*$project/link: *Put the file or folder itself*" "mkdir link"
+exchanged "a link is gone" "*a link on the way*could not be held*$project/link: No such file*" true
+rm -r "$project/real"
 # A bwrap that builds no sandbox at all: the self-test of pid 1 itself refuses.
 printf '#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done; shift; exec "$@"\n' >"$project/bwrap"
 fails "no sandbox at all" 3 "*" --bwrap "$project/bwrap" -- touch "$top/ran"

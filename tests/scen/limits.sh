@@ -117,7 +117,7 @@ has "started" started "$(inside sh -c 'sh daemons.sh | head -2 | tail -1 | sed s
 wait_until 2 none_left && echo "ok: Z087 nothing outlives the agent" || bad "Z087 $(left) left: $(pgrep -af "^sleep 6[0-4]$mark")"
 # zwatch is told to end, and is killed.
 for signal in TERM HUP KILL; do
-	timeout 100 "$zwatch" run --ui none -- sh -c 'sh daemons.sh; exec sleep 50' </dev/null >/dev/null 2>&1 &
+	timeout 700 "$zwatch" run --ui none -- sh -c 'sh daemons.sh; exec sleep 600' </dev/null >/dev/null 2>&1 &
 	wait_until 150 all_there || bad "Z085 SIG$signal: only $(left) of the daemons started"
 	pid=$(pgrep -f "^$zwatch run --ui none -- sh -c sh daemons.sh")
 	kill -"$signal" $pid
