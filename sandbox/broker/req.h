@@ -159,7 +159,7 @@ struct broker {
 	uint16_t local_ports[1024];
 	size_t n_local_ports;
 	struct brk_ports inside;      /* that servers of the sandbox listen on */
-	uint32_t serving[65536];      /* by port: pid of the server that zwatch was told of */
+	uint64_t serving[65536];      /* by port: process and program that zwatch was told of */
 	struct zev_timer *gone_timer; /* for those that end */
 	struct brk_req_list reqs;
 	unsigned n_reqs;

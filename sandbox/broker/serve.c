@@ -102,10 +102,12 @@ static void tell_serving(struct brk_req *r, uint16_t port)
 		return;
 	bool is_new = brk_ports_add(&b->inside, port);
 	brk_who_read(b->sys, r->tid, b->init_pid, w);
-	/* Another one may have come before it was seen that the first has gone. */
-	if (!is_new && b->serving[port] == (uint32_t)w->pid)
+	/* Another one may have come before it was seen that the first has gone, also one that the same
+	 * process became. */
+	const uint64_t id = w->exe_id ^ (uint64_t)w->pid << 32;
+	if (!is_new && b->serving[port] == id)
 		return;
-	b->serving[port] = (uint32_t)w->pid;
+	b->serving[port] = id;
 	zw_send(b->chan, serving, .port = port, .is_gone = 0, .exe_id = w->exe_id, .pid = w->pid,
 		.exe = zw_span(w->exe), .argv = zw_span_n(w->argv, w->argv_len),
 		.cwd = zw_span(w->cwd), .chain = zw_span_n(w->chain, w->chain_len));

@@ -6,6 +6,7 @@
 . "${ZW_SRC:?}/tests/support/tmux.sh"
 command -v python3 >/dev/null || skip "python3 is not installed"
 command -v curl >/dev/null || skip "curl is not installed"
+command -v perl >/dev/null || skip "perl is not installed"
 
 . "$ZW_SRC/tests/support/ports.sh"
 take_ports
@@ -24,7 +25,8 @@ for name, family in ("/proc/net/tcp", socket.AF_INET), ("/proc/net/tcp6", socket
 P
 }
 cat >"$project/serve.py" <<'P'
-import http.server, os, sys
+import http.server, os, signal, sys
+signal.signal(signal.SIGUSR1, lambda *a: os.execlp("perl", "perl", "other.pl", sys.argv[2], "turned"))
 class H(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     def do_GET(self):
@@ -106,6 +108,17 @@ has "a rule for localhost opens it" "inside" "$(timeout 60 "$zwatch" run --ui no
 config <<<'{}'
 
 # -- questions --------------------------------------------------------------------------------------
+# Another program, which takes the port before anybody has seen that the first one left it.
+cat >"$project/other.pl" <<'P'
+use IO::Socket::INET;
+my $s = IO::Socket::INET->new(Listen => 5, LocalAddr => "127.0.0.1", LocalPort => $ARGV[0], ReuseAddr => 1) or die "$@";
+$| = 1;
+print "[$ARGV[1]]\n";
+while (my $c = $s->accept) {
+	sysread $c, my $x, 4096;
+	print $c "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nother\n";
+}
+P
 cat >"$project/agent.sh" <<A
 get() { curl -sS --noproxy '*' --max-time 100 http://127.0.0.1:\$1/; }
 echo up
@@ -115,6 +128,8 @@ while read x; do
 	g) get $host_port; echo "[got \$?]" ;;
 	s) python3 serve.py 127.0.0.1 $asked & echo "[serving]" ;;
 	k) kill \$!; wait; echo "[killed]" ;;
+	o) kill \$!; wait; perl other.pl $asked other & ;;
+	x) kill -USR1 \$! ;;
 	esac
 done
 A
@@ -163,6 +178,34 @@ wait_until 20 is_down "$asked" && echo "ok: closed with it" || bad "still open"
 tt_type s
 tt_keys Enter
 wait_until 20 is_up "$asked" inside && echo "ok: the answer holds when it comes back" || bad "not offered again"
+tt_type o
+tt_keys Enter
+tt_wait '\[other\]'
+tt_wait '1 waiting'
+is_down "$asked" && echo "ok: another program on that port is not offered" || bad "another program is offered: $(up 127.0.0.1 "$asked")"
+tt_prefix
+tt_keys a
+tt_wait 'Server inside'
+tt_wait 'perl'
+tt_awake
+tt_keys n
+tt_wait_gone '1 waiting'
+is_down "$asked" && echo "ok: nor after a no" || bad "offered after a no"
+tt_type k
+tt_keys Enter
+tt_wait '\[killed\]'
+tt_type s
+tt_keys Enter
+wait_until 20 is_up "$asked" inside && echo "ok: the first one is offered as before" || bad "not offered any more"
+tt_type x
+tt_keys Enter
+tt_wait '\[turned\]'
+wait_until 20 is_down "$asked" && echo "ok: nor what the same process becomes" || bad "still offered: $(up 127.0.0.1 "$asked")"
+tt_type k
+tt_keys Enter
+tt_type s
+tt_keys Enter
+wait_until 20 is_up "$asked" inside && echo "ok: and once more" || bad "not offered any more"
 tt_type k
 tt_keys Enter
 tt_keys C-d

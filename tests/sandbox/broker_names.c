@@ -570,7 +570,8 @@ static void check_datagrams(int first)
 	char text[8];
 
 	first_to = first;
-	snprintf(host_name, sizeof(host_name), "@zwbrk-dgram-%d", (int)getpid());
+	/* Of its own: one of the test before may be held yet by what it forked. */
+	snprintf(host_name, sizeof(host_name), "@zwbrk-dgram-%d-%d", (int)getpid(), first);
 	host_name[0] = '\0';
 	int file_fd = datagram_at(host_path, strlen(host_path));
 	int name_fd = datagram_at(host_name, 1 + strlen(host_name + 1));
