@@ -172,7 +172,7 @@ static void draw_ask_row(const struct draw_ctx *c, int row, const struct columns
 {
 	char held[UI_FMT_MAX];
 
-	draw_state(c, row, UI_STYLE_ASK, "ASK", false);
+	draw_state(c, row, UI_STYLE_ASK, "ASK", a->is_new);
 	draw_fit(c, row, col->name, col->name_w, UI_STYLE_STRONG, a->title);
 	draw_proc(c, row, col, &a->proc);
 	ui_fmt_span(held, now_ms - a->since_ms);
@@ -251,7 +251,7 @@ static void draw_sock_row(const struct draw_ctx *c, int row, const struct column
 {
 	char name[512], why[64];
 
-	draw_state(c, row, ui_did_style(m->did), ui_did_shown(m->did), false);
+	draw_state(c, row, ui_did_style(m->did), ui_did_shown(m->did), m->is_new);
 	sock_name(name, sizeof(name), m, col->name_w);
 	draw_fit(c, row, col->name, col->name_w,
 		 m->risk >= POL_RISK_HIGH ? UI_STYLE_STRONG : UI_STYLE_TEXT, name);

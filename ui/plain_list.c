@@ -29,8 +29,8 @@ void plain_waiting_open(struct plain *p)
 	TAILQ_FOREACH (a, &p->model->asks, link) {
 		if (a->state != MDL_ASK_HELD && a->state != MDL_ASK_MISSED)
 			continue;
-		plain_say(p, "%s question %ju: %s, %s, %s %u, %u times, %s since.",
-			  zw_risk_word(a->risk), (uintmax_t)a->id,
+		plain_say(p, "%s question %ju: %s%s, %s, %s %u, %u times, %s since.",
+			  zw_risk_word(a->risk), (uintmax_t)a->id, a->is_new ? "new, " : "",
 			  a->state == MDL_ASK_MISSED ? "missed" : "held", a->title,
 			  mdl_proc_name(&a->proc), a->proc.pid, a->n_waiting,
 			  ui_fmt_span(age, p->now_ms - a->since_ms));
@@ -157,9 +157,9 @@ void plain_socks_open(struct plain *p)
 		if (p->n_rows == CONNS_SHOWN)
 			break;
 		p->row[p->n_rows++] = k->id;
-		plain_say(p, "%zu %s: %s, %s %u, %u times, by %s.", p->n_rows, zw_did_word(k->did),
-			  k->target, mdl_proc_name(&k->proc), k->proc.pid, k->n_times,
-			  zw_by_word(k->by));
+		plain_say(p, "%zu %s%s: %s, %s %u, %u times, by %s.", p->n_rows,
+			  zw_did_word(k->did), k->is_new ? ", new" : "", k->target,
+			  mdl_proc_name(&k->proc), k->proc.pid, k->n_times, zw_by_word(k->by));
 	}
 	plain_prompt(p, "A number and Enter ends what that row has open. Enter alone goes back:");
 }

@@ -123,6 +123,7 @@ static void event_of_sock(struct aud_event *e, const struct mdl_sock *k)
 	e->up_b = (int64_t)k->up_b;
 	e->down_b = (int64_t)k->down_b;
 	e->count = k->n_times;
+	e->is_new = k->is_new;
 }
 
 /* The folder as the record has it: with the home folder written out. */
@@ -362,6 +363,8 @@ static void json_conn(struct zw_buf *b, const struct mdl_conn *c)
 	json_text(b, "host", c->host);
 	(void)zw_buf_addf(b, ", \"port\": %u", c->port);
 	json_text(b, "address", c->address);
+	if (c->is_new)
+		(void)zw_buf_addf(b, ", \"new\": true");
 	json_text(b, "via", zw_via_word(c->via));
 	json_text(b, "by", zw_by_word(c->by));
 	json_time(b, "opened", c->opened_us);
@@ -377,6 +380,8 @@ static void json_sock(struct zw_buf *b, const struct mdl_sock *k)
 	json_text(b, "did", zw_did_word(k->did));
 	json_text(b, "target", k->target);
 	json_text(b, "asked", k->asked);
+	if (k->is_new)
+		(void)zw_buf_addf(b, ", \"new\": true");
 	json_text(b, "class", k->class_name);
 	json_text(b, "risk", zw_risk_word(k->risk));
 	json_text(b, "by", zw_by_word(k->by));

@@ -303,7 +303,7 @@ static void draw_head(struct view_row *v, const struct draw_ctx *c, const struct
 	draw_fit(c, 0, 1, c->cols - 2, UI_STYLE_FOCUS, text);
 	dash_row_state(r, &word, &style);
 	ui_row_target(text, sizeof(text), r);
-	bool is_new = r->conn != NULL && r->conn->is_new && c->cols >= 60;
+	bool is_new = c->cols >= 60 && (r->conn != NULL ? r->conn->is_new : r->sock->is_new);
 	int right = (int)strlen(word) + 1 + (is_new ? 21 : 0);
 	draw_fit(c, 1, 1, c->cols - right - 3, UI_STYLE_STRONG, text);
 	draw_text(c, 1, c->cols - right, style, word);

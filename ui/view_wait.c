@@ -104,6 +104,8 @@ static void draw_row(struct view_wait *v, const struct draw_ctx *c, int row, siz
 		snprintf(text, sizeof(text), "x%u", a->n_waiting);
 		draw_right(c, row, times - 1, 5, UI_STYLE_TEXT, text);
 	}
+	if (a->is_new)
+		draw_text(c, row, what, UI_STYLE_NEW, "*");
 	bool is_missed = a->state == MDL_ASK_MISSED;
 	draw_fit(c, row, state, 6, is_missed ? UI_STYLE_MISS : UI_STYLE_ASK,
 		 is_missed ? "missed" : "held");

@@ -7,6 +7,7 @@
 #include <syslog.h>
 #include <termios.h>
 
+#include "src/audit/known.h"
 #include "src/base/err.h"
 #include "src/base/io.h"
 #include "src/base/log.h"
@@ -526,6 +527,24 @@ static const struct cfg_catalogue *catalogue_get(void *arg)
 	return start_catalogue(arg);
 }
 
+/* What the record knows of this project, for the marks of what is new. */
+struct known {
+	const char *store, *project;
+};
+
+static int known_tell(void *arg, uint64_t before,
+		      void (*fn)(void *to, struct zw_span kind, struct zw_span target), void *to)
+{
+	const struct known *k = arg;
+	struct aud_query *q = NULL;
+	int r = aud_query_open(k->store, &q);
+
+	if (r == 0)
+		r = aud_known(q, k->project, (int64_t)before, fn, to);
+	aud_query_free(q);
+	return r;
+}
+
 /* Whether anybody answers: on the dashboard, or, with --on-ask wait, by zwatch ask. */
 static bool can_ask(const struct cli *cli, enum face face)
 {
@@ -551,6 +570,14 @@ static void session_end(struct start *st, const struct cli *cli, struct sup_resu
 	if (result->is_prune_due)
 		cmd_db_prune_behind(st);
 	sup_result_fini(result);
+}
+
+static void about_fill(struct sup_config *c, const struct about *about)
+{
+	c->name = about->name;
+	c->tags = about->tags;
+	c->note = about->note;
+	c->redact = about->redact;
 }
 
 /* Returns 0, or the exit status. */
@@ -589,6 +616,7 @@ static int session_run(struct start *st, const struct cli *cli, enum face face, 
 		dprintf(2, "zwatch: network.upstreamProxy: %s\n", way.why);
 		return ZW_EXIT_CONFIG;
 	}
+	struct known known = {store, st->cfg->project_dir};
 	const char *floor_by;
 	struct sup_config config = {
 		.agent = name,
@@ -610,14 +638,12 @@ static int session_run(struct start *st, const struct cli *cli, enum face face, 
 		.is_required = st->cfg->history_required,
 		.is_durable = st->cfg->history_durable == CFG_DURABLE_POWER,
 		.runtime_dir = runtime,
+		.known = known_tell,
+		.known_arg = &known,
 		.rules_path = rules,
 		.control_dir = control,
 		.saved = &saved,
 		.is_private = cli_has(cli, CLI_OPT_PRIVATE),
-		.name = about->name,
-		.tags = about->tags,
-		.note = about->note,
-		.redact = about->redact,
 		.is_dangerous = is_dangerous,
 		.can_ask = can_ask(cli, face),
 		.log_fd = log_fd,
@@ -626,6 +652,7 @@ static int session_run(struct start *st, const struct cli *cli, enum face face, 
 		.has_clipboard = st->cfg->ui_agent_clipboard,
 	};
 
+	about_fill(&config, about);
 	if (cmd_rules_load(rules, &saved) < 0)
 		return ZW_EXIT_CONFIG;
 	net_fill(&config.net, st->cfg, upstreams, private_names, quotas, st->trust_files, &way);

@@ -57,7 +57,7 @@ struct mdl_conn {
 	uint64_t up_b, down_b;
 	int64_t opened_us, closed_us; /* wall clock; closed 0 = live */
 	uint32_t n_times;
-	bool is_new; /* first time in this session's project, as far as known */
+	bool is_new; /* no session before this one has met it in this project, as far as known */
 	struct mdl_rate rate;
 	struct mdl_proc proc;
 };
@@ -76,6 +76,7 @@ struct mdl_sock {
 	uint32_t n_newest; /* of the event with this id */
 	uint64_t up_b, down_b;
 	int64_t t_us;
+	bool is_new; /* as of a connection */
 	struct mdl_proc proc;
 };
 
@@ -109,6 +110,7 @@ struct mdl_ask {
 	char *near;	   /* why a saved rule narrowly did not apply; "" */
 	char *script;	   /* what an interpreter runs; "" = none, or not a file */
 	char *below;	   /* site: "*.example.org:443", which an answer may be for as well; "" */
+	bool is_new;	   /* as of a connection */
 	bool is_interpreter;
 	bool is_identified;	  /* the hashes below have been looked for */
 	char *hash, *script_hash; /* of the program's file; "" = could not be told */

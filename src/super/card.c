@@ -133,11 +133,12 @@ static void fill_site(struct sup *s, struct mdl_ask *a, const struct zw_msg_ask 
 
 /* What this session already decided about the same target; of the same program, for the offer to
  * refuse it from now on. */
-static void set_before(struct sup *s, struct mdl_ask *a)
+void sup_card_before(struct sup *s, struct mdl_ask *a)
 {
 	unsigned n_allow = 0, n_deny = 0;
 	const struct mdl_ask *b;
 
+	a->n_denied = 0;
 	TAILQ_FOREACH (b, &s->model.asks, link) {
 		if (b == a || strcmp(b->target, a->target) != 0)
 			continue;
@@ -147,11 +148,12 @@ static void set_before(struct sup *s, struct mdl_ask *a)
 		n_allow += b->state == MDL_ASK_ANSWERED && b->is_allowed;
 		a->n_denied += is_denied && strcmp(b->proc.exe, a->proc.exe) == 0;
 	}
+	const char *first = a->is_new ? "NEW in this project; " : "";
 	zw_autofree char *t =
 		n_allow + n_deny == 0
-			? zw_xstrdup("not asked before in this session")
-			: zw_xasprintf("in this session: allowed %u times, denied %u times",
-				       n_allow, n_deny);
+			? zw_xasprintf("%snot asked before in this session", first)
+			: zw_xasprintf("%sin this session: allowed %u times, denied %u times",
+				       first, n_allow, n_deny);
 	text(&a->before, t);
 }
 
@@ -170,5 +172,6 @@ void sup_card_fill(struct sup *s, struct mdl_ask *a, const struct sup_ask *q,
 		fill_socket(s, a, m);
 	else
 		fill_site(s, a, m);
-	set_before(s, a);
+	a->is_new = sup_is_new_ask(s, q, a->kind);
+	sup_card_before(s, a);
 }

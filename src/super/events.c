@@ -158,6 +158,8 @@ void sup_on_sock_event(struct sup *s, struct sup_helper *h, const struct zw_msg_
 	k->n_times += more;
 	k->by = m->by;
 	k->rule = m->rule;
+	k->is_new =
+		m->did != ZW_DID_AUTO && m->did != ZW_DID_FAIL && sup_is_new_socket(s, m->target);
 	k->t_us = m->t_us;
 	k->up_b = m->up_b;
 	k->down_b = m->down_b;
@@ -221,6 +223,7 @@ static void conn_show(struct sup *s, const struct zw_msg_conn_event *m, uint64_t
 	c->by = m->by;
 	c->rule = m->rule;
 	c->port = m->port;
+	c->is_new = m->via != ZW_VIA_DNS && sup_is_new_site(s, m->host, m->port);
 	c->up_b = m->up_b;
 	c->down_b = m->down_b;
 	c->n_times = m->n_times;

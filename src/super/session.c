@@ -38,6 +38,23 @@ static void hex(struct zw_span bytes, char *dst, size_t size)
 		snprintf(dst + 2 * i, 3, "%02x", (uint8_t)bytes.p[i]);
 }
 
+static void on_opened(struct sup *s, const struct zw_msg_aud_opened *m)
+{
+	s->audit.is_ready = m->status == 0;
+	s->model.number = m->session;
+	sup_cast_number(s);
+	sup_known_read(s);
+	if (m->status != 0) {
+		zw_autofree char *text = zw_span_dup(m->text);
+		sup_warn(s,
+			 "cannot write history: %s. The session goes on; nothing is kept, "
+			 "and nothing dangerous can be allowed",
+			 text);
+	}
+	hold(s, m->status != 0);
+	sup_changed(s, MDL_CHANGED_STATUS);
+}
+
 static void on_msg(struct sup_helper *h, enum zw_msg_id id, const union zw_msg_any *msg, int *fds,
 		   void *arg)
 {
@@ -88,18 +105,7 @@ static void on_msg(struct sup_helper *h, enum zw_msg_id id, const union zw_msg_a
 		sup_on_committed(s, &msg->committed);
 		break;
 	case ZW_ID_aud_opened:
-		h->is_ready = msg->aud_opened.status == 0;
-		s->model.number = msg->aud_opened.session;
-		sup_cast_number(s);
-		if (!h->is_ready) {
-			zw_autofree char *text = zw_span_dup(msg->aud_opened.text);
-			sup_warn(s,
-				 "cannot write history: %s. The session goes on; nothing is kept, "
-				 "and nothing dangerous can be allowed",
-				 text);
-		}
-		hold(s, !h->is_ready);
-		sup_changed(s, MDL_CHANGED_STATUS);
+		on_opened(s, &msg->aud_opened);
 		break;
 	case ZW_ID_aud_problem: {
 		zw_autofree char *text = zw_span_dup(msg->aud_problem.text);
@@ -484,6 +490,7 @@ static void fini(struct sup *s)
 	sup_control_fini(s);
 	sup_why_fini(s);
 	sup_saved_fini(s);
+	sup_known_fini(s);
 	struct sup_helper *const all[] = {&s->audit, &s->broker, &s->pane, &s->proxy, &s->resolver};
 	for (size_t i = 0; i < ZW_N_ELEMENTS(all); i++)
 		sup_helper_fini(all[i]);
@@ -509,6 +516,7 @@ static void init(struct sup *s, const struct sup_config *config, const struct su
 	LIST_INIT(&s->clients);
 	cfg_saved_init(&s->saved);
 	cfg_saved_init(&s->kept);
+	zw_map_init(&s->known);
 	s->saved_fd = s->control_fd = s->control_dir_fd = -1;
 	if (config->saved != NULL) {
 		s->saved = *config->saved;

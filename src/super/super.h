@@ -71,7 +71,12 @@ struct sup_config {
 	bool is_durable;	 /* commits survive loss of power */
 	const char *runtime_dir; /* of zwatch itself: no socket below it is ever opened */
 	const char *control_dir; /* where the control socket is made; NULL = none */
-	const char *rules_path;	 /* of rules.json; NULL = nothing is saved, nothing is loaded */
+	/* Tells what sessions of this project with a number below @before have met: kind and target, as the
+	 * record has them. Returns 0 or a negative error. NULL = nobody knows. */
+	int (*known)(void *arg, uint64_t before,
+		     void (*fn)(void *to, struct zw_span kind, struct zw_span target), void *to);
+	void *known_arg;
+	const char *rules_path; /* of rules.json; NULL = nothing is saved, nothing is loaded */
 	struct cfg_saved
 		*saved; /* what it held at the start; sup_run() takes it over. NULL = nothing */
 	bool is_private, is_dangerous, can_ask;

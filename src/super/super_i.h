@@ -222,6 +222,10 @@ struct sup {
 	char **strict; /* programs that are refused whatever they ask; owned */
 	size_t n_strict;
 
+	/* known.c */
+	struct zw_map known;
+	bool is_known_read;
+
 	/* why.c, control.c */
 	struct sup_refusal refusals[SUP_REFUSALS_MAX];
 	size_t n_refusals; /* that ever were */
@@ -274,6 +278,15 @@ bool sup_ident_start(struct sup_ident *id, struct sup *s, uint32_t pid, uint64_t
 bool sup_ident_is_done(const struct sup_ident *id);
 void sup_ident_fini(struct sup_ident *id);
 
+/* known.c */
+/** Reads what earlier sessions have met, once, and marks what is there already. The record is open. */
+void sup_known_read(struct sup *s);
+/** Whether no session before this one has met it in this project; false as long as that is not known. */
+bool sup_is_new_socket(struct sup *s, struct zw_span path);
+bool sup_is_new_site(struct sup *s, struct zw_span host, unsigned port);
+bool sup_is_new_ask(struct sup *s, const struct sup_ask *q, enum pol_kind kind);
+void sup_known_fini(struct sup *s);
+
 /* saved.c */
 void sup_saved_start(struct sup *s);
 void sup_saved_fini(struct sup *s);
@@ -300,6 +313,9 @@ int64_t sup_clock_now(struct sup_clock *c, int64_t wall_s, int64_t boot_s);
 /** Fills the texts of a question's card. */
 void sup_card_fill(struct sup *s, struct mdl_ask *a, const struct sup_ask *q,
 		   const struct zw_msg_ask *m);
+
+/** What is known of this target from before. */
+void sup_card_before(struct sup *s, struct mdl_ask *a);
 
 /* asks.c */
 /** Looks at the questions that wait again: rules have changed. */

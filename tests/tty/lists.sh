@@ -45,7 +45,7 @@ go() {
 }
 
 run "curl -sN http://127.0.0.1:$port/slow >got; echo ended=\$?"
-tt_wait "live +127.0.0.1:$port" 60
+tt_wait "live[*] +127.0.0.1:$port" 60
 go 2
 tt_type '/host:127.0.0.1'
 tt_wait 'ok 1 of 1' 60
@@ -56,7 +56,7 @@ tt_wait 'Connection 1 of 1' 60
 tt_wait 'Rate ' 60
 tt_wait 'Before this session' 60
 tt_type b
-tt_wait "done$" 60
+tt_wait "done NEW in this project$" 60
 tt_keys q q q
 tt_wait 'ended=[1-9]' 60
 
@@ -68,7 +68,7 @@ tt_keys Enter
 tt_wait 'From now on denied' 60
 tt_keys q
 run "curl -s http://127.0.0.1:$port/ -o got; cat got; echo code=\$?"
-tt_wait "DENY +127.0.0.1:$port" 60
+tt_wait "DENY[* ]+127.0.0.1:$port" 60
 go u
 tt_wait 'Taken back: the deny' 60
 run "curl -s http://127.0.0.1:$port/"

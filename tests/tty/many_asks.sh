@@ -56,7 +56,7 @@ tt_keys a
 tt_wait 'python3' 60
 tt_keys N
 tt_wait 'next' 60
-tt_wait 'ASK +curl' 60
+tt_wait 'ASK[* ]+curl' 60
 tt_prefix
 tt_keys a
 tt_awake

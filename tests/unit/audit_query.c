@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <sys/wait.h>
 
+#include "src/audit/known.h"
 #include "src/audit/print.h"
 #include "src/audit/query.h"
 #include "src/audit/store.h"
@@ -549,6 +550,40 @@ static void test_words__as_the_policy_has_them(void **state)
 	assert_string_equal(zw_mode_word(POL_MODE_MAX), "?");
 }
 
+static void on_known(void *arg, struct zw_span kind, struct zw_span target)
+{
+	zw_buf_addf(arg, "%.*s %.*s\n", (int)kind.len, kind.p, (int)target.len, target.p);
+}
+
+/* Of other sessions of the project alone; what was only looked up is not there. */
+static void test_known__what_sessions_before_have_met(void **state)
+{
+	static const struct {
+		const char *project;
+		int64_t before;
+		size_t n_lines;
+	} cases[] = {{"/home/u/src/shop", 1, 0}, {"/home/u/src/shop", 2, 2}, {"/home/u", 2, 0}};
+	struct place *p = *state;
+
+	make_session(p);
+	struct aud_query *q = open_query(p);
+	for (size_t i = 0; i < ZW_N_ELEMENTS(cases); i++) {
+		struct zw_buf b;
+		size_t n_lines = 0;
+
+		zw_buf_init(&b, 4096);
+		assert_int_equal(aud_known(q, cases[i].project, cases[i].before, on_known, &b), 0);
+		zw_autofree char *text = zw_xmemdup0(b.len > 0 ? zw_buf_head(&b) : NULL, b.len);
+		for (const char *at = text; (at = strchr(at, '\n')) != NULL; at++)
+			n_lines++;
+		assert_int_equal(n_lines, cases[i].n_lines);
+		if (n_lines > 0)
+			assert_non_null(strstr(text, "unix /run/docker.sock\n"));
+		zw_buf_fini(&b);
+	}
+	aud_query_free(q);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -572,6 +607,7 @@ int main(void)
 		T(test_show__head_sums_and_what_matters),
 		T(test_closed_pipe__is_an_error_not_a_loop),
 		T(test_number__as_in_lists),
+		T(test_known__what_sessions_before_have_met),
 		cmocka_unit_test(test_words__as_the_policy_has_them),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

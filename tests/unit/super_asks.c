@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/support/test.h"
 
+#include <errno.h>
+
 #include "src/base/mem.h"
 #include "src/base/words.h"
 #include "src/super/super_i.h"
@@ -19,6 +21,7 @@ static int setup(void **state)
 	TAILQ_INIT(&s->allows);
 	cfg_saved_init(&s->saved);
 	cfg_saved_init(&s->kept);
+	zw_map_init(&s->known);
 	LIST_INIT(&s->clients);
 	s->saved_fd = s->control_fd = s->control_dir_fd = -1;
 	mdl_session_init(&s->model, "/home/u");
@@ -35,6 +38,7 @@ static int teardown(void **state)
 	sup_rules_fini(s);
 	sup_allows_fini(s);
 	sup_saved_fini(s);
+	sup_known_fini(s);
 	pol_free(s->inside); /* made by the first question for a site */
 	mdl_session_fini(&s->model);
 	zev_loop_free(s->loop);
@@ -104,6 +108,71 @@ static void test_asks__one_that_waits_is_never_let_go(void **state)
 	assert_int_equal(mdl_ask_first(&s->model)->id, 1);
 }
 
+/* Sessions before this one have met one site. */
+static int known(void *arg, uint64_t before,
+		 void (*fn)(void *to, struct zw_span kind, struct zw_span target), void *to)
+{
+	assert_int_equal(before, 42);
+	fn(to, zw_span("net"), zw_span("n1.example:443"));
+	fn(to, zw_span("net"), zw_span("n1.example:443"));
+	fn(to, zw_span("net"), zw_span("2001:db8::1:443"));
+	fn(to, zw_span("unix"), zw_span("/run/known.sock"));
+	return *(int *)arg;
+}
+
+static bool is_marked(struct sup *s, const char *target, enum pol_kind kind)
+{
+	const struct zw_msg_ask m = {.ask = 1000 + s->model.n_asks,
+				     .kind = (uint8_t)kind,
+				     .target = zw_span(target),
+				     .class_name = zw_span("unknown")};
+
+	sup_on_ask(s, kind == POL_KIND_SITE ? &s->proxy : &s->broker, &m);
+	const struct mdl_ask *a = TAILQ_LAST(&s->model.asks, mdl_ask_list);
+	bool is_said = zw_starts_with(a->before, "NEW in this project");
+	assert_int_equal(a->is_new, is_said);
+	return a->is_new;
+}
+
+static void test_asks__what_no_session_has_met_is_new(void **state)
+{
+	struct sup *s = *state;
+	int result = 0;
+	struct sup_config c = config;
+
+	c.known = known;
+	c.known_arg = &result;
+	s->config = &c;
+	/* Nothing is new as long as the record is not there. */
+	ask(s, 1);
+	ask(s, 2);
+	assert_false(TAILQ_LAST(&s->model.asks, mdl_ask_list)->is_new);
+	s->model.number = 42;
+	sup_known_read(s);
+	assert_false(mdl_ask_find(&s->model, 1)->is_new);
+	assert_true(mdl_ask_find(&s->model, 2)->is_new);
+	assert_false(is_marked(s, "n1.example:443", POL_KIND_SITE));
+	assert_true(is_marked(s, "n1.example:8443", POL_KIND_SITE));
+	assert_false(is_marked(s, "[2001:db8::1]:443", POL_KIND_SITE));
+	assert_true(is_marked(s, "[2001:db8::2]:443", POL_KIND_SITE));
+	/* What is a question already does not become old by that. */
+	assert_true(is_marked(s, "n1.example:8443", POL_KIND_SITE));
+}
+
+static void test_asks__an_unreadable_record_marks_nothing(void **state)
+{
+	struct sup *s = *state;
+	int result = -EIO;
+	struct sup_config c = config;
+
+	c.known = known;
+	c.known_arg = &result;
+	s->config = &c;
+	s->model.number = 42;
+	sup_known_read(s);
+	assert_false(is_marked(s, "n9.example:443", POL_KIND_SITE));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -111,6 +180,10 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(test_asks__one_that_waits_is_never_let_go, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(test_asks__what_no_session_has_met_is_new, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_asks__an_unreadable_record_marks_nothing,
+						setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
