@@ -2,6 +2,7 @@
 #include "ui/core.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -33,7 +34,7 @@ static void relayout(struct ui_core *core)
 	core->host.pane_resize(core->host.arg, rows, cols);
 }
 
-void ui_core_init(struct ui_core *core, struct mdl_session *model, const struct pane_grid *grid,
+void ui_core_init(struct ui_core *core, struct mdl_session *model, struct pane_grid *grid,
 		  const struct ui_host *host, const struct ui_config *config,
 		  const struct ui_effects *effects, int rows, int cols, int64_t now_ms)
 {
@@ -749,7 +750,8 @@ static void take_frame(struct ui_core *core)
 	}
 	struct draw_ctx c = draw_all(&core->agent, false, true);
 	for (int row = 0; row < f->rows; row++) {
-		if (!is_other && core->grid->dirty[row] == 0)
+		core->agent.touched[row] = is_other || core->grid->dirty[row] != 0;
+		if (core->agent.touched[row] == 0)
 			continue;
 		memcpy(copy, core->grid->cell[row], (size_t)f->cols * sizeof(*copy));
 		draw_cells(&c, row, 0, copy, f->cols);
@@ -776,14 +778,29 @@ static void agent_cursor(struct ui_core *core)
 	core->cursor_shape = clamp(f->cursor_shape, 0, 6);
 }
 
+/* Nearly every picture while the agent works: its cells changed, and nothing else. */
+static bool is_part_enough(const struct ui_core *core, const struct draw_ctx *c)
+{
+	return core->has_session && core->has_frame && !core->is_dirty && core->top == NULL &&
+	       core->frame.rows == core->agent.rows && core->frame.cols == core->agent.cols &&
+	       c->rows == core->rows && c->cols == core->cols && dash_is_agent_alone(core);
+}
+
 void ui_core_draw(struct ui_core *core, const struct draw_ctx *c, int64_t now_ms)
 {
 	const struct ui_rect *r = &core->rects.above;
 	struct draw_ctx above = draw_sub(c, r->top, r->left, r->rows, r->cols);
+	bool is_part = is_part_enough(core, c);
 
 	core->now_ms = now_ms;
 	if (core->has_frame && core->grid != NULL)
 		take_frame(core);
+	memset(c->grid->touched, !is_part, (size_t)c->grid->rows);
+	if (is_part) {
+		agent_cursor(core);
+		dash_draw_agent(core, &above);
+		return;
+	}
 	draw_clear(c);
 	agent_cursor(core);
 	if (core->has_session) {
@@ -803,7 +820,9 @@ void ui_core_drawn(struct ui_core *core)
 	if (!core->owes_frame)
 		return;
 	core->owes_frame = false;
-	core->host.frame_done(core->host.arg);
+	atomic_store(&core->grid->is_taken, 1);
+	if (atomic_load(&core->grid->is_awaited) != 0)
+		core->host.frame_done(core->host.arg);
 }
 
 void ui_core_written(struct ui_core *core, int64_t now_ms)

@@ -54,8 +54,8 @@ struct ui_pick {
 };
 
 struct ui_core {
-	struct mdl_session *model;    /* borrowed */
-	const struct pane_grid *grid; /* borrowed, shared with zwatch-pane; NULL: no agent here */
+	struct mdl_session *model; /* borrowed */
+	struct pane_grid *grid;	   /* borrowed, shared with zwatch-pane; NULL: no agent here */
 	struct ui_host host;
 	struct ui_config config;
 	struct ui_effects effects;
@@ -105,7 +105,7 @@ struct ui_core {
 };
 
 /** Fills *core; strings and pointers of the arguments are borrowed. */
-void ui_core_init(struct ui_core *core, struct mdl_session *model, const struct pane_grid *grid,
+void ui_core_init(struct ui_core *core, struct mdl_session *model, struct pane_grid *grid,
 		  const struct ui_host *host, const struct ui_config *config,
 		  const struct ui_effects *effects, int rows, int cols, int64_t now_ms);
 void ui_core_fini(struct ui_core *core);
@@ -123,7 +123,8 @@ void ui_core_message(struct ui_core *core, const char *text, int64_t now_ms);
 void ui_core_note(struct ui_core *core, unsigned kind, uint32_t value, const char *text,
 		  int64_t now_ms);
 
-/** Draws all; copies the agent's frame first, if one waits. The cursor is in the core after it. */
+/** Draws all; copies the agent's frame first, if one waits. The cursor is in the core after it. @c is of the
+ * same grid every time: when nothing but the agent's cells changed, only those rows are drawn. */
 void ui_core_draw(struct ui_core *core, const struct draw_ctx *c, int64_t now_ms);
 /** After ui_core_draw(), when the picture was handed to the terminal: only now the agent's next frame is asked
  * for, so that zwatch-pane does not run in the way of this one. */
@@ -153,6 +154,10 @@ void ui_spark(const struct draw_ctx *c, int row, int col, int n, const struct md
 
 /** dash.c: everything below the views, and the status line. */
 void dash_draw(struct ui_core *core, const struct draw_ctx *c);
+/** Only what the agent's last frame touched; only when the agent's part is all there to see. */
+void dash_draw_agent(struct ui_core *core, const struct draw_ctx *c);
+/** Whether all but the agent's cells is as it was drawn last. */
+bool dash_is_agent_alone(const struct ui_core *core);
 void dash_draw_status(struct ui_core *core, const struct draw_ctx *c);
 /** Rebuilds the rows of both lists from the model. */
 void dash_update(struct ui_core *core);

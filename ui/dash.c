@@ -489,6 +489,25 @@ static void draw_agent(struct ui_core *core, const struct draw_ctx *all)
 		draw_copy_row(&c, row, &core->agent, row);
 }
 
+void dash_draw_agent(struct ui_core *core, const struct draw_ctx *all)
+{
+	const struct ui_rect *r = &core->rects.agent;
+	struct draw_ctx c = draw_sub(all, r->top, r->left, r->rows, r->cols);
+
+	for (int row = 0; row < core->agent.rows && row < c.rows; row++) {
+		if (core->agent.touched[row] == 0)
+			continue;
+		draw_copy_row(&c, row, &core->agent, row);
+		c.grid->touched[c.top + row] = 1;
+	}
+}
+
+bool dash_is_agent_alone(const struct ui_core *core)
+{
+	return !is_stale(core) && *core->model->pane_gone == '\0' &&
+	       (core->rects.shape != UI_SHAPE_AGENT || core->focus == UI_FOCUS_AGENT);
+}
+
 /* -- the row of events ------------------------------------------------------------------------- */
 
 static void conn_event(char *out, size_t size, const struct mdl_conn *m)

@@ -47,6 +47,8 @@ void draw_grid_init(struct draw_grid *g, int rows, int cols)
 {
 	*g = (struct draw_grid){.rows = rows, .cols = cols};
 	g->cell = zw_xcalloc((size_t)rows * (size_t)cols, sizeof(*g->cell));
+	g->touched = zw_xcalloc((size_t)rows, 1);
+	memset(g->touched, 1, (size_t)rows);
 	struct draw_ctx all = draw_all(g, false, true);
 	draw_clear(&all);
 }
@@ -54,6 +56,7 @@ void draw_grid_init(struct draw_grid *g, int rows, int cols)
 void draw_grid_fini(struct draw_grid *g)
 {
 	free(g->cell);
+	free(g->touched);
 	*g = (struct draw_grid){0};
 }
 

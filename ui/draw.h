@@ -50,6 +50,7 @@ enum draw_part {
 struct draw_grid {
 	int rows, cols;
 	struct pane_cell *cell; /* owned; rows * cols */
+	uint8_t *touched;	/* owned; rows: 0 = as in the picture before. All 1 at first */
 };
 
 /** Part of a grid, with the look. Small, passed by value. */

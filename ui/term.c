@@ -61,6 +61,7 @@ struct ui_term {
 	bool is_pair_full;
 
 	struct draw_grid shown; /* what ncurses was given */
+	bool is_blank;		/* and that is not what the screen shows: all rows are looked at */
 	struct term_modes modes;
 	struct term_cursor cursor;
 	struct zw_buf out;
@@ -417,6 +418,7 @@ static int open_screen(struct ui_term *t, int rows, int cols)
 	draw_grid_fini(&t->shown);
 	draw_grid_init(&t->shown, rows, cols);
 	memset(t->shown.cell, 0xff, (size_t)rows * (size_t)cols * sizeof(*t->shown.cell));
+	t->is_blank = true;
 	return 0;
 }
 
@@ -639,6 +641,7 @@ void term_redraw(struct ui_term *t)
 {
 	memset(t->shown.cell, 0xff,
 	       (size_t)t->shown.rows * (size_t)t->shown.cols * sizeof(*t->shown.cell));
+	t->is_blank = true;
 	clearok(curscr, TRUE);
 }
 
@@ -739,28 +742,55 @@ static attr_t attributes(const struct ui_term *t, const struct pane_cell *cell)
 	return a;
 }
 
-/* One row as characters for ncurses: a wide one stands once, for its two columns. */
-static void push_row(struct ui_term *t, const struct pane_cell *cell, int row, int cols)
+static void cchar_of(struct ui_term *t, const struct pane_cell *cell, int pair, cchar_t *out)
 {
-	zw_autofree cchar_t *out = zw_xcalloc((size_t)cols, sizeof(*out));
+	wchar_t text[PANE_CLUSTER_MAX + 1] = {0};
+
+	for (int i = 0; i < PANE_CLUSTER_MAX && cell->cp[i] != 0; i++)
+		text[i] = (wchar_t)cell->cp[i];
+	if (text[0] == 0)
+		text[0] = L' ';
+	setcchar(out, text, attributes(t, cell), 0, &pair);
+}
+
+/* A part of a row as characters for ncurses: a wide one stands once, for its two columns. */
+static void push_part(struct ui_term *t, const struct pane_cell *cell, int row, int first, int end)
+{
+	zw_autofree cchar_t *out = zw_xcalloc((size_t)(end - first), sizeof(*out));
 	const struct pane_cell *last = NULL;
 	int n = 0, pair = 0;
 
-	for (int col = 0; col < cols; col++) {
-		wchar_t text[PANE_CLUSTER_MAX + 1] = {0};
-
+	for (int col = first; col < end; col++) {
 		if (cell[col].width == 0)
 			continue;
 		if (last == NULL || cell[col].fg != last->fg || cell[col].bg != last->bg)
 			pair = pair_of(t, colour(t, cell[col].fg), colour(t, cell[col].bg));
 		last = &cell[col];
-		for (int i = 0; i < PANE_CLUSTER_MAX && cell[col].cp[i] != 0; i++)
-			text[i] = (wchar_t)cell[col].cp[i];
-		if (text[0] == 0)
-			text[0] = L' ';
-		setcchar(&out[n++], text, attributes(t, &cell[col]), 0, &pair);
+		cchar_of(t, last, pair, &out[n++]);
 	}
-	mvwadd_wchnstr(stdscr, row, 0, out, n);
+	mvwadd_wchnstr(stdscr, row, first, out, n);
+}
+
+static bool cell_is(const struct pane_cell *a, const struct pane_cell *b)
+{
+	return memcmp(a, b, sizeof(*a)) == 0;
+}
+
+/* What differs of a row, from the first such cell to the last, and no half of a wide one. */
+static void push_row(struct ui_term *t, const struct pane_cell *now, const struct pane_cell *was,
+		     int row, int cols)
+{
+	int first = 0, end = cols;
+
+	while (first < end && cell_is(&now[first], &was[first]))
+		first++;
+	while (end > first && cell_is(&now[end - 1], &was[end - 1]))
+		end--;
+	while (first > 0 && (now[first].width == 0 || was[first].width == 0))
+		first--;
+	while (end < cols && (now[end].width == 0 || was[end].width == 0))
+		end++;
+	push_part(t, now, row, first, end);
 }
 
 static bool push_rows(struct ui_term *t, const struct draw_grid *grid)
@@ -772,11 +802,12 @@ static bool push_rows(struct ui_term *t, const struct draw_grid *grid)
 		const struct pane_cell *now = &grid->cell[(size_t)row * (size_t)grid->cols];
 		struct pane_cell *was = &t->shown.cell[(size_t)row * (size_t)grid->cols];
 
-		if (memcmp(now, was, row_b) == 0)
+		if ((grid->touched[row] == 0 && !t->is_blank) || memcmp(now, was, row_b) == 0)
 			continue;
-		push_row(t, now, row, grid->cols);
+		push_row(t, now, was, row, grid->cols);
 		memcpy(was, now, row_b);
 	}
+	t->is_blank = t->is_pair_full;
 	return !t->is_pair_full;
 }
 

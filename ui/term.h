@@ -69,7 +69,7 @@ void term_cell_size(const struct ui_term *t, int *ret_width, int *ret_height);
 bool term_is_ready(const struct ui_term *t);
 /**
  * Draws what differs from the last frame; only when term_is_ready().
- * @grid  a change of its size starts from a blank screen
+ * @grid  a change of its size starts from a blank screen; only rows that it calls touched are looked at
  */
 void term_draw(struct ui_term *t, const struct draw_grid *grid, const struct term_cursor *cursor);
 /** Forgets what the screen shows: the next frame draws all. */

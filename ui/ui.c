@@ -117,18 +117,28 @@ static void on_frame_timer(void *arg)
 	draw(arg);
 }
 
+static bool is_typing(const struct ui *ui, int64_t now)
+{
+	return now - ui->core.key_ms < KEY_RECENT_MS;
+}
+
+/* How long the next picture has to wait yet; not above 0 when nothing was drawn lately. */
+static int64_t left_ms(const struct ui *ui, int64_t now)
+{
+	int64_t gap = is_typing(ui, now)		 ? KEY_FRAME_MS
+		      : ui->core.n_flood >= FLOOD_FRAMES ? FLOOD_FRAME_MS
+							 : FRAME_MS;
+
+	return ui->drawn_ms + gap - now;
+}
+
 /* As soon as this turn is over when nothing was drawn lately, else when its time comes. */
 static void schedule(struct ui *ui)
 {
-	int64_t now = zw_mono_ms();
-	bool is_typing = now - ui->core.key_ms < KEY_RECENT_MS;
-	int64_t gap = is_typing				 ? KEY_FRAME_MS
-		      : ui->core.n_flood >= FLOOD_FRAMES ? FLOOD_FRAME_MS
-							 : FRAME_MS;
-	int64_t left = ui->drawn_ms + gap - now;
+	int64_t now = zw_mono_ms(), left = left_ms(ui, now);
 
 	/* A key does not wait for a time that was set before it. */
-	if (is_typing || !zev_timer_is_running(ui->frame_timer))
+	if (is_typing(ui, now) || !zev_timer_is_running(ui->frame_timer))
 		zev_timer_start(ui->frame_timer, left > 0 ? left : 0);
 }
 
@@ -344,8 +354,14 @@ void ui_changed(struct ui *ui, unsigned changed)
 
 void ui_frame(struct ui *ui, const struct ui_frame *frame)
 {
-	ui_core_frame(&ui->core, frame, zw_mono_ms());
-	schedule(ui);
+	int64_t now = zw_mono_ms();
+
+	ui_core_frame(&ui->core, frame, now);
+	/* The echo of a key: nothing else is waited for. */
+	if (!ui->core.is_dirty && left_ms(ui, now) <= 0)
+		draw(ui);
+	else
+		schedule(ui);
 }
 
 void ui_note(struct ui *ui, unsigned kind, uint32_t value, const char *text)

@@ -261,6 +261,7 @@ static const char *const agent_text[] = {
 void ui_model_grid(struct pane_grid *grid, int rows, int cols)
 {
 	memset(grid, 0, sizeof(*grid));
+	grid->is_awaited = 1; /* frame_done is counted */
 	grid->rows = (uint32_t)rows;
 	grid->cols = (uint32_t)cols;
 	int first =

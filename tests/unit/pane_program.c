@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <pty.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -129,7 +130,9 @@ static void expect(struct bed *b, enum zw_msg_id id)
 
 static void next(struct bed *b)
 {
-	zw_send(b->chan, pane_next, .unused = 0);
+	atomic_store(&b->grid->is_taken, 1);
+	if (atomic_load(&b->grid->is_awaited) != 0)
+		zw_send(b->chan, pane_next, .unused = 0);
 }
 
 static void setup_send(struct bed *b)
@@ -171,7 +174,7 @@ static int bed_open(void **state)
 	tcsetattr(b->slave, TCSANOW, &raw);
 	b->memfd = memfd_create("grid", MFD_CLOEXEC);
 	assert_int_equal(ftruncate(b->memfd, PANE_GRID_SIZE_B), 0);
-	b->grid = mmap(NULL, PANE_GRID_SIZE_B, PROT_READ, MAP_SHARED, b->memfd, 0);
+	b->grid = mmap(NULL, PANE_GRID_SIZE_B, PROT_READ | PROT_WRITE, MAP_SHARED, b->memfd, 0);
 	assert_true(b->grid != MAP_FAILED);
 	process_start(b);
 	*state = b;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/mem.h"
 #include "src/base/words.h"
 #include "tests/support/ui_fake.h"
 
@@ -570,6 +571,62 @@ static void test_P11_names__shown_escaped(void **state)
 	}
 }
 
+/* What a frame alone changes is drawn alone, and looks as if all had been drawn. */
+static void test_frames__only_touched_rows(void **state)
+{
+	int n_touched = 0, before = f.n_frames_done;
+
+	(void)state;
+	ui_fake_draw(&f);
+	memset(f.grid->dirty, 0, sizeof(f.grid->dirty));
+	f.grid->cell[5][0].cp[0] = 'Q';
+	f.grid->cell[7][0].cp[0] = 'R'; /* not marked: not looked at */
+	f.grid->dirty[5] = 1;
+	f.grid->is_awaited = 0;
+	ui_core_frame(&f.core, &f.core.frame, f.now_ms);
+	ui_fake_draw(&f);
+	for (int row = 0; row < f.screen.rows; row++)
+		n_touched += f.screen.touched[row];
+	assert_int_equal(n_touched, 1);
+	assert_int_equal(f.screen.touched[6], 1);
+	assert_int_equal(f.screen.cell[6 * 100].cp[0], 'Q');
+	assert_int_not_equal(f.screen.cell[8 * 100].cp[0], 'R');
+	assert_int_equal(f.grid->is_taken, 1);
+	assert_int_equal(f.n_frames_done, before); /* nobody waits: nobody is woken */
+	zw_autofree char *part = ui_fake_text(&f);
+	f.core.is_dirty = true;
+	ui_fake_draw(&f);
+	zw_autofree char *whole = ui_fake_text(&f);
+	assert_string_equal(part, whole);
+	for (int row = 0; row < f.screen.rows; row++)
+		assert_int_equal(f.screen.touched[row], 1);
+}
+
+/* Under a view, beside news of the session, in another size: all is drawn. */
+static void test_frames__whole_when_more_changed(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		ui_fake_draw(&f);
+		memset(f.grid->dirty, 0, sizeof(f.grid->dirty));
+		ui_core_frame(&f.core, &f.core.frame, f.now_ms);
+		if (i == 0)
+			ui_core_message(&f.core, "Something to be said.", f.now_ms);
+		else if (i == 1)
+			f.core.frame.cols--;
+		else
+			ui_core_cmd(&f.core, UI_CMD_HELP);
+		ui_fake_draw(&f);
+		assert_int_equal(f.screen.touched[0], 1);
+		assert_int_equal(f.screen.touched[f.screen.rows - 1], 1);
+	}
+	ui_fake_draw(&f);
+	ui_core_frame(&f.core, &f.core.frame, f.now_ms);
+	ui_fake_draw(&f);
+	assert_int_equal(f.screen.touched[0], 1); /* help is open */
+	view_pop(&f.core);
+}
+
 static void test_frames__copied_and_given_back(void **state)
 {
 	int before = f.n_frames_done;
@@ -624,6 +681,8 @@ int main(void)
 		T(test_knock__rings_when_nobody_looks),
 		T(test_knock__after_half_a_minute_without_a_key),
 		T(test_P11_names__shown_escaped),
+		T(test_frames__only_touched_rows),
+		T(test_frames__whole_when_more_changed),
 		T(test_frames__copied_and_given_back),
 	};
 

@@ -163,6 +163,7 @@ static int start(void **state)
 	r.io = zev_io_new(r.loop, r.master, ZEV_READ, on_master, NULL);
 	r.timer = zev_timer_new(r.loop, on_timer, NULL);
 	r.grid = zw_xcalloc(1, PANE_GRID_SIZE_B);
+	r.grid->is_awaited = 1;
 	ui_model_fill(&r.model);
 	return 0;
 }

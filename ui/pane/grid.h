@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * The grid of cells that zwatch-pane hands to zwatch in shared memory.
  *
- * One memfd, made by zwatch, mapped by both. Only one side touches it at a time: zwatch-pane writes
- * it, sends `pane_frame` and then keeps its hands off until `pane_next` comes back. zwatch trusts
- * nothing in it all the same: it copies a row out before it looks at it, and every code point passes
+ * One memfd, made by zwatch, mapped by both. Only one side touches the cells at a time: zwatch-pane
+ * writes them, sends `pane_frame` and then keeps its hands off until zwatch sets is_taken. Only when
+ * zwatch-pane has said that it waits for that (is_awaited), zwatch wakes it by `pane_next`: else every
+ * frame would cost a second wake-up, in the way of the first. zwatch trusts nothing in it all the same: it copies a row out before it looks at it, and every code point passes
  * zw_vis_is_safe() before it is drawn. */
 #ifndef ZW_UI_PANE_GRID_H
 #define ZW_UI_PANE_GRID_H
@@ -66,6 +67,8 @@ enum pane_mode {
 };
 
 struct pane_grid {
+	_Atomic uint32_t is_taken;    /* by zwatch: the cells are zwatch-pane's to write */
+	_Atomic uint32_t is_awaited;  /* by zwatch-pane: it has more, and sleeps until is_taken */
 	uint32_t rows, cols;	      /* of the frame; at most the maxima */
 	uint8_t dirty[PANE_ROWS_MAX]; /* 1 = this row changed since the last frame */
 	struct pane_cell cell[PANE_ROWS_MAX][PANE_COLS_MAX];

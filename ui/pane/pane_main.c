@@ -8,6 +8,7 @@
  * takes over the same master with a blank screen. */
 #include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -25,6 +26,7 @@
 #include "ui/pane/vt.h"
 
 #define READ_PER_TURN_B (64u << 10)
+#define READ_SHORT_B	1024 /* less than that was all there is */
 #define COPY_MAX_B	(1u << 20)
 #define COPY_PIECE_B	(32u << 10)
 #define PASS_MAX_B	(READ_PER_TURN_B * 2) /* one read beyond the mark below */
@@ -85,6 +87,8 @@ static void frame_send(struct pane *p)
 	pane_notes_send(&p->notes, p->chan);
 	pane_cast_flush(&p->cast);
 	pane_vt_publish(p->vt, p->grid);
+	atomic_store(&p->grid->is_awaited, 0);
+	atomic_store(&p->grid->is_taken, 0);
 	pane_vt_state(p->vt, s);
 	pane_vt_view(p->vt, &p->view);
 	zw_send(p->chan, pane_frame, .rows = (uint16_t)s->rows, .cols = (uint16_t)s->cols,
@@ -140,6 +144,16 @@ static void bytes_step(struct pane *p)
 	pty_want(p);
 }
 
+/* Whether zwatch has taken the last frame. Said that it is waited for first: whichever of the two comes
+ * second, sees the other's. */
+static void credit_look(struct pane *p, bool has)
+{
+	if (p->pace.has_credit || !has)
+		return;
+	atomic_store(&p->grid->is_awaited, 1);
+	p->pace.has_credit = atomic_load(&p->grid->is_taken) != 0;
+}
+
 /* Sends a frame if one is due, else sets the timer for it. */
 static void frame_step(struct pane *p)
 {
@@ -151,6 +165,7 @@ static void frame_step(struct pane *p)
 	}
 	bool has = has_news(p);
 
+	credit_look(p, has);
 	if (has)
 		pane_pace_change(&p->pace, now);
 	wait = p->is_eof && p->pace.has_credit && has
@@ -235,6 +250,9 @@ static void pty_read(struct pane *p)
 		}
 		feed(p, bytes, (size_t)n);
 		total += (size_t)n;
+		/* To ask a pty that is empty waits for the kernel's worker; what comes wakes us anyway. */
+		if (n < READ_SHORT_B)
+			break;
 	}
 }
 
@@ -372,8 +390,8 @@ static void on_msg(struct pane *p, enum zw_msg_id id, const union zw_msg_any *ms
 		on_msg_resize(p, &msg->pane_resize);
 	else if (id == ZW_ID_pane_mark)
 		pane_cast_mark(&p->cast, msg->pane_mark.text, zw_mono_us());
-	else if (id == ZW_ID_pane_next)
-		p->pace.has_credit = true;
+	else if (id == ZW_ID_pane_next && p->is_plain)
+		p->pace.has_credit = true; /* else the grid tells */
 	else if (id == ZW_ID_pane_scroll)
 		pane_vt_look_at(p->vt, msg->pane_scroll.line);
 	else if (id == ZW_ID_pane_find)

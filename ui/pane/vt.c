@@ -412,7 +412,7 @@ bool pane_vt_copy_line(const struct pane_vt *vt, uint64_t line, struct pane_cell
 unsigned pane_vt_publish(struct pane_vt *vt, struct pane_grid *grid)
 {
 	uint64_t top = pane_vt_view_top(vt), screen = pane_vt_screen_top(vt);
-	struct pane_vt_row *spare = pane_vt_row_new(vt->cols);
+	struct pane_vt_row *spare = top < screen ? pane_vt_row_new(vt->cols) : NULL;
 	unsigned n = 0;
 
 	grid->rows = vt->rows;
