@@ -21,14 +21,34 @@
 enum hist_level { HIST_SESSIONS, HIST_EVENTS, HIST_TEXT };
 
 /* What the line at the top is typed for. */
-enum hist_typing { HIST_NOT_TYPING, HIST_FILTER, HIST_EXPORT, HIST_NOTE, HIST_TAGS };
+enum hist_typing { HIST_NOT_TYPING, HIST_FILTER, HIST_EXPORT, HIST_NOTE, HIST_TAGS, HIST_COLUMNS };
+
+#define HIST_COLS_MAX 20
+/* Sessions that are read at once to sort them; events: HIST_EVENTS_MAX. */
+#define HIST_SORT_MAX 5000
+
+/* Columns that the user chose; n 0 = the usual ones. */
+struct hist_choice {
+	int col[HIST_COLS_MAX], n;
+};
+
+/* Column that the rows are sorted by; -1 = the newest first. */
+struct hist_sort {
+	int col;
+	bool is_up;
+};
+
+/* Columns that fit, and where they stand. */
+struct hist_layout {
+	int col[HIST_COLS_MAX], at[HIST_COLS_MAX], width[HIST_COLS_MAX], n;
+};
 
 struct hist_sessions {
 	struct aud_session_page *page; /* owned, newest first */
 	size_t n_pages;
 	const struct aud_session **row; /* owned; into the pages */
 	size_t n;
-	bool has_more;
+	bool has_more, is_sorted;
 };
 
 struct hist_events {
@@ -36,7 +56,7 @@ struct hist_events {
 	size_t n_pages;
 	const struct aud_event **row; /* owned; into the pages */
 	size_t n;
-	bool has_newer, has_older;
+	bool has_newer, has_older, is_sorted;
 };
 
 /* Another zwatch whose output becomes a page of text. */
@@ -48,6 +68,17 @@ struct hist_child {
 	bool is_open; /* the last line is not whole yet */
 };
 
+/* The time line of the session that is shown. */
+#define HIST_LINE_PARTS 240
+struct hist_line {
+	struct aud_scan *scan;	/* owned; NULL = filled */
+	struct aud_filter *all; /* owned; what the scan looks for */
+	int64_t from_us, to_us; /* to_us 0 = there is none */
+	size_t n_rows;
+	uint32_t n[HIST_LINE_PARTS];
+	uint8_t mark[HIST_LINE_PARTS];
+};
+
 struct view_history {
 	struct view view;
 	char *path;		 /* of the store; owned */
@@ -55,11 +86,14 @@ struct view_history {
 	int error;
 	enum hist_level level, bottom; /* bottom: Esc leaves the view there */
 	enum hist_level below;	       /* where a page of text was opened */
-	struct ui_list list[2];	       /* HIST_SESSIONS, HIST_EVENTS */
+	struct hist_choice choice[2];  /* HIST_SESSIONS, HIST_EVENTS */
+	struct hist_sort sort[2];
+	struct ui_list list[2]; /* HIST_SESSIONS, HIST_EVENTS */
 
 	struct hist_sessions sessions;
 	struct hist_events events;
 	struct aud_session_page now; /* the session whose events are shown */
+	struct hist_line line_of;
 	struct aud_totals totals;
 	int64_t version, looked_ms; /* of the store, when it was last looked for news */
 
@@ -79,6 +113,7 @@ struct view_history {
 	char said[200];		     /* of what is typed, or of the search */
 	bool is_bad;		     /* it says what is wrong */
 	bool is_copying, is_ruling;  /* the next key says what */
+	bool is_trying;		     /* is_ruling: the rule is only tried */
 	int64_t marked[2];	     /* sessions to compare; 0 = none */
 
 	char title[120];
@@ -109,6 +144,46 @@ uint64_t hist_event_key(size_t row, void *arg);
 /** The selected row; NULL = there is none. */
 const struct aud_session *hist_session(const struct view_history *v);
 const struct aud_event *hist_event(const struct view_history *v);
+
+/** Sorts what is read, or (without a sort) puts it back in its order; when it has to be. */
+void hist_sort(struct view_history *v);
+
+/* -- hist_cols.c ------------------------------------------------------------------------------- */
+
+const char *hist_folder(const struct view_history *v, char *out, size_t size,
+			const struct aud_session *s);
+void hist_end_text(char *out, size_t size, const struct aud_session *s);
+/** Which columns of a list fit into @width. */
+void hist_cols_lay(const struct view_history *v, enum hist_level level, int width,
+		   struct hist_layout *ret);
+void hist_cols_heads(const struct view_history *v, enum hist_level level,
+		     const struct hist_layout *l, const struct draw_ctx *c);
+/** @what: a struct aud_session or aud_event. */
+void hist_cols_row(const struct view_history *v, enum hist_level level, const struct hist_layout *l,
+		   const struct draw_ctx *c, int row, const void *what);
+/** Names of those that are shown, and of all that there are. */
+void hist_cols_names(const struct view_history *v, enum hist_level level, char *out, size_t size);
+void hist_cols_all(enum hist_level level, char *out, size_t size);
+/** Chooses by names; none: the usual ones. False: one is no column, which is said. */
+bool hist_cols_choose(struct view_history *v, enum hist_level level, const char *words);
+/** The next column of those shown; behind the last the newest first again. */
+void hist_sort_next(struct view_history *v, enum hist_level level, const struct hist_layout *l);
+/** NULL = not sorted. */
+const char *hist_sort_name(const struct view_history *v, enum hist_level level);
+/** Stable. */
+void hist_sort_rows(const struct view_history *v, enum hist_level level, const void **rows,
+		    size_t n);
+
+/* -- hist_line.c ------------------------------------------------------------------------------- */
+
+/** Begins anew, for the session that is shown. */
+void hist_line_start(struct view_history *v);
+void hist_line_stop(struct view_history *v);
+bool hist_line_is_filling(const struct view_history *v);
+void hist_line_piece(struct view_history *v);
+/** Rows that it takes of @rows; 0 = there is no room, or no line. */
+int hist_line_rows(const struct view_history *v, int rows);
+void hist_line_draw(struct view_history *v, const struct draw_ctx *c);
 
 /* -- hist_text.c ------------------------------------------------------------------------------- */
 
@@ -164,7 +239,8 @@ void hist_diff(struct view_history *v);
 void hist_export(struct view_history *v, const char *path);
 /** Gives the session a note, or other tags. */
 void hist_words(struct view_history *v, enum hist_typing what, const char *text);
-/** @n '\0': shows what rules the selected row could become; '1' to '4': makes that one. */
+/** @n '\0': shows what rules the selected row could become; '1' to '4': makes that one, or with
+ * is_trying says what it would have done in past sessions. */
 void hist_rule(struct view_history *v, char n);
 
 #endif

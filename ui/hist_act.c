@@ -79,9 +79,13 @@ void hist_copy(struct view_history *v, char what)
 void hist_stats(struct view_history *v)
 {
 	const char *filter = v->filter != NULL ? v->typed : "";
-	char session[32], title[120];
-	char *argv[] = {NULL, word("stats"), word(filter), NULL, NULL};
-	int n = *filter != '\0' ? 3 : 2;
+	char session[32], title[120], width[24];
+	char *argv[8] = {NULL, word("stats"), word("--width"), width};
+	int n = 4;
+
+	snprintf(width, sizeof(width), "%d", v->view.core->cols > 22 ? v->view.core->cols - 2 : 20);
+	if (*filter != '\0')
+		argv[n++] = word(filter);
 
 	snprintf(session, sizeof(session), "session=%lld", (long long)session_of(v));
 	if (v->level == HIST_EVENTS)
@@ -178,12 +182,12 @@ static char *rule_target(const struct aud_event *e)
 }
 
 /* The words of choice @n ('1' to '4') for `zwatch rules`. */
-static void rule_words(char n, char *target, char *program, char **argv)
+static void rule_words(bool is_trying, char n, char *target, char *program, char **argv)
 {
 	int i = 1;
 
 	argv[i++] = word("rules");
-	argv[i++] = word("add");
+	argv[i++] = word(is_trying ? "test" : "add");
 	argv[i++] = word(n == '1' || n == '2' ? "deny" : "allow");
 	argv[i++] = target;
 	if (program != NULL && (n == '1' || n == '3')) {
@@ -222,20 +226,26 @@ void hist_rule(struct view_history *v, char n)
 		return;
 	}
 	if (n == '\0') {
-		hist_text_open(v, "Make a rule of this row", true);
+		hist_text_open(
+			v, v->is_trying ? "Try a rule on past sessions" : "Make a rule of this row",
+			true);
 		for (n = '1'; n <= '4'; n++) {
-			rule_words(n, target, program, argv);
+			rule_words(v->is_trying, n, target, program, argv);
 			rule_line(v, n, argv);
 		}
-		hist_text_line(v, "",
-			       "Press the number. Nothing is kept before. HIGH and CRITICAL"
-			       " sockets are allowed on the command line only.");
+		hist_text_line(
+			v, "",
+			v->is_trying ? "Press the number: what the rule would have answered,"
+				       " and whether it takes anything that was denied."
+				     : "Press the number. Nothing is kept before. HIGH and CRITICAL"
+				       " sockets are allowed on the command line only.");
 		v->is_ruling = true;
 		return;
 	}
 	struct zw_span folder = v->now.n_rows > 0 ? v->now.rows[0].project : zw_span("");
 	zw_autofree char *in = folder.len > 0 ? zw_span_dup(folder) : NULL;
-	rule_words(n, target, program, argv);
-	hist_text_open(v, "Make a rule of this row", false);
+	rule_words(v->is_trying, n, target, program, argv);
+	hist_text_open(v, v->is_trying ? "Try a rule on past sessions" : "Make a rule of this row",
+		       false);
 	hist_run(v, in, argv);
 }

@@ -13,6 +13,8 @@
 #define PIECE_MS 25
 /* How often the store is looked at for news. */
 #define NEWS_MS 500
+/* A session that runs: up to so many events its time line is drawn anew with each that comes. */
+#define LINE_ANEW_MAX 5000
 
 uint64_t hist_session_key(size_t row, void *arg)
 {
@@ -56,6 +58,23 @@ static void sessions_add(struct hist_sessions *s, struct aud_session_page page)
 	s->row = zw_xrealloc(s->row, s->n + page.n_rows, sizeof(*s->row));
 	for (size_t i = 0; i < page.n_rows; i++)
 		s->row[s->n++] = &page.rows[i];
+	s->is_sorted = false;
+}
+
+static void sessions_index(struct hist_sessions *s)
+{
+	s->n = 0;
+	for (size_t p = 0; p < s->n_pages; p++)
+		for (size_t i = 0; i < s->page[p].n_rows; i++)
+			s->row[s->n++] = &s->page[p].rows[i];
+}
+
+/* The oldest that was read, whatever the rows are sorted by; 0 = none was. */
+static int64_t sessions_oldest(const struct hist_sessions *s)
+{
+	const struct aud_session_page *last = s->n_pages > 0 ? &s->page[s->n_pages - 1] : NULL;
+
+	return last != NULL ? last->rows[last->n_rows - 1].id : 0;
 }
 
 static void events_clear(struct hist_events *e)
@@ -76,6 +95,35 @@ static void events_index(struct hist_events *e)
 	for (size_t p = 0, n = 0; p < e->n_pages; p++)
 		for (size_t i = 0; i < e->page[p].n_rows; i++)
 			e->row[n++] = &e->page[p].rows[i];
+	e->is_sorted = false;
+}
+
+/* Number of the event at an end of what was read, whatever the rows are sorted by; 0 = none was. */
+static int64_t events_end(const struct hist_events *e, bool is_newest)
+{
+	const struct aud_event_page *p = e->n_pages == 0 ? NULL
+					 : is_newest	 ? &e->page[0]
+							 : &e->page[e->n_pages - 1];
+
+	return p == NULL ? 0 : p->rows[is_newest ? 0 : p->n_rows - 1].no;
+}
+
+void hist_sort(struct view_history *v)
+{
+	bool of_sessions = v->level == HIST_SESSIONS;
+	bool *is_sorted = of_sessions ? &v->sessions.is_sorted : &v->events.is_sorted;
+
+	if (v->level == HIST_TEXT || *is_sorted)
+		return;
+	if (of_sessions)
+		sessions_index(&v->sessions);
+	else
+		events_index(&v->events);
+	*is_sorted = true;
+	if (of_sessions)
+		hist_sort_rows(v, v->level, (const void **)v->sessions.row, v->sessions.n);
+	else
+		hist_sort_rows(v, v->level, (const void **)v->events.row, v->events.n);
 }
 
 static void events_drop(struct hist_events *e, size_t at)
@@ -114,6 +162,7 @@ static void reverse(struct aud_event_page *page)
 
 void hist_rows_fini(struct view_history *v)
 {
+	hist_line_stop(v);
 	aud_scan_free(zw_steal(&v->scan));
 	aud_filter_free(zw_steal(&v->counted));
 	sessions_clear(&v->sessions);
@@ -251,7 +300,7 @@ static void scan_piece(struct view_history *v)
 static void more_sessions(struct view_history *v)
 {
 	struct hist_sessions *s = &v->sessions;
-	int64_t before = s->n > 0 ? s->row[s->n - 1]->id : 0;
+	int64_t before = sessions_oldest(s);
 	struct aud_session_page page = {0};
 
 	if (v->scan != NULL) {
@@ -299,7 +348,7 @@ static int64_t session_now(const struct view_history *v)
 static void more_events(struct view_history *v, bool is_newer)
 {
 	struct hist_events *e = &v->events;
-	int64_t from = e->n == 0 ? 0 : e->row[is_newer ? 0 : e->n - 1]->no;
+	int64_t from = events_end(e, is_newer);
 	struct aud_event_page page = {0};
 	int r = aud_events(v->query, session_now(v), is_newer ? AUD_FORWARD : AUD_BACKWARD, from,
 			   HIST_PAGE_N, &page);
@@ -323,6 +372,7 @@ void hist_load_events(struct view_history *v, int64_t session, bool from_oldest)
 	v->error = aud_session_get(v->query, session, &v->now);
 	v->version = aud_query_version(v->query);
 	v->looked_ms = zw_mono_ms();
+	hist_line_start(v);
 	if (v->error < 0)
 		return;
 	if (v->filter == NULL) {
@@ -338,11 +388,51 @@ void hist_load_events(struct view_history *v, int64_t session, bool from_oldest)
 	scan_piece(v);
 }
 
+/* To be sorted all has to be read, up to a limit; more sessions at once, more events in pieces. */
+static void load_all(struct view_history *v)
+{
+	size_t max = v->level == HIST_SESSIONS ? HIST_SORT_MAX : HIST_EVENTS_MAX;
+
+	if (v->scan != NULL) {
+		v->wanted = max;
+		return;
+	}
+	while (v->level == HIST_SESSIONS && v->sessions.has_more && v->sessions.n < max &&
+	       v->error >= 0)
+		more_sessions(v);
+}
+
+/* Whether events are still to be read to be sorted. */
+static bool is_filling(const struct view_history *v)
+{
+	return v->level == HIST_EVENTS && v->sort[HIST_EVENTS].col >= 0 && v->scan == NULL &&
+	       v->filter == NULL && v->error >= 0 && v->events.n < HIST_EVENTS_MAX &&
+	       (v->events.has_older || v->events.has_newer);
+}
+
+static void fill_piece(struct view_history *v)
+{
+	int64_t end_ms = zw_mono_ms() + PIECE_MS;
+
+	while (is_filling(v) && zw_mono_ms() < end_ms)
+		more_events(v, !v->events.has_older);
+	if (is_filling(v))
+		snprintf(v->said, sizeof(v->said), "%zu of %lld rows read to be sorted",
+			 v->events.n, (long long)v->now.rows[0].n_events);
+	else if (v->events.has_older)
+		snprintf(v->said, sizeof(v->said), "sorted: the newest %zu of %lld", v->events.n,
+			 (long long)v->now.rows[0].n_events);
+}
+
 void hist_load_near(struct view_history *v)
 {
 	struct ui_list *l = &v->list[v->level == HIST_SESSIONS ? HIST_SESSIONS : HIST_EVENTS];
 	struct hist_events *e = &v->events;
 
+	if (v->level != HIST_TEXT && v->sort[v->level].col >= 0) {
+		load_all(v);
+		return;
+	}
 	if (v->level == HIST_SESSIONS && l->sel + l->height + 1 >= v->sessions.n)
 		more_sessions(v);
 	if (v->level != HIST_EVENTS)
@@ -364,7 +454,7 @@ void hist_load_near(struct view_history *v)
 static bool is_following(const struct view_history *v)
 {
 	if (v->query == NULL || v->error < 0 || v->scan != NULL || v->typing != HIST_NOT_TYPING ||
-	    v->filter != NULL || v->level == HIST_TEXT)
+	    v->filter != NULL || v->level == HIST_TEXT || v->sort[v->level].col >= 0)
 		return false;
 	if (v->list[v->level].top > 0 || v->list[v->level].sel > 0)
 		return false;
@@ -385,7 +475,7 @@ static void news(struct view_history *v)
 	}
 	int64_t session = session_now(v);
 	struct aud_event_page page = {0};
-	int64_t from = v->events.n > 0 ? v->events.row[0]->no : 0;
+	int64_t from = events_end(&v->events, true);
 	int r = aud_events(v->query, session, AUD_FORWARD, from, HIST_PAGE_N, &page);
 	aud_session_page_clear(&v->now);
 	if (r >= 0)
@@ -396,6 +486,8 @@ static void news(struct view_history *v)
 	if (r >= 0 && page.n_rows > 0 && !is_far) {
 		reverse(&page);
 		events_add(&v->events, page, true);
+		if (v->now.rows[0].n_events <= LINE_ANEW_MAX)
+			hist_line_start(v);
 		return;
 	}
 	aud_event_page_clear(&page);
@@ -409,13 +501,17 @@ void hist_work(struct view_history *v)
 		hist_run_read(v);
 	if (is_scanning(v))
 		scan_piece(v);
+	else if (is_filling(v))
+		fill_piece(v);
+	else if (hist_line_is_filling(v))
+		hist_line_piece(v);
 	else if (is_following(v) && zw_mono_ms() - v->looked_ms >= NEWS_MS)
 		news(v);
 }
 
 int64_t hist_due_ms(const struct view_history *v, int64_t now_ms)
 {
-	if (is_scanning(v))
+	if (is_scanning(v) || is_filling(v) || hist_line_is_filling(v))
 		return 0;
 	if (v->child.pid > 0)
 		return 50;

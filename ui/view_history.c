@@ -8,38 +8,10 @@
 #include "src/base/err.h"
 #include "src/base/io.h"
 #include "src/base/mem.h"
-#include "src/base/words.h"
 #include "ui/fmt.h"
 #include "ui/hist.h"
 
 /* -- words ------------------------------------------------------------------------------------- */
-
-/* Folder of a session, with ~ for the home folder. Ownership: caller frees. */
-static char *folder_of(const struct view_history *v, const struct aud_session *s)
-{
-	char *text = NULL;
-	struct zw_span folder = s->project.len > 0 ? s->project : s->cwd;
-
-	mdl_set_path(v->view.core->model, &text, folder.p != NULL ? folder : zw_span(""));
-	return text;
-}
-
-static unsigned did_of(struct zw_span word)
-{
-	for (unsigned i = ZW_DID_ALLOW; i <= ZW_DID_FAIL; i++)
-		if (zw_span_eq(word, zw_did_word(i)))
-			return i;
-	return ZW_DID_FAIL + 1;
-}
-
-static const char *number(char *out, int64_t n)
-{
-	if (n < 0)
-		zw_strlcpy(out, "-", UI_FMT_MAX);
-	else
-		snprintf(out, UI_FMT_MAX, "%lld", (long long)n);
-	return out;
-}
 
 static const char *bytes(char *out, int64_t n)
 {
@@ -50,102 +22,7 @@ static const char *bytes(char *out, int64_t n)
 	return out;
 }
 
-static void end_text(char *out, size_t size, const struct aud_session *s)
-{
-	char how[32];
-
-	hist_shown(how, sizeof(how), s->how);
-	if (s->ended_us == AUD_UNKNOWN)
-		zw_strlcpy(out, "running", size);
-	else if (s->exit_status > 0)
-		snprintf(out, size, "exit %lld", (long long)s->exit_status);
-	else if (s->exit_status == 0)
-		zw_strlcpy(out, "ok", size);
-	else
-		zw_strlcpy(out, how, size);
-}
-
-static void length_text(char *out, size_t size, const struct aud_session *s)
-{
-	bool is_running = s->ended_us == AUD_UNKNOWN;
-	int64_t end_us = is_running ? s->last_us : s->ended_us;
-	int64_t min = end_us > s->started_us ? (end_us - s->started_us) / 60000000 : 0;
-
-	snprintf(out, size, "%lld:%02lld%s", (long long)(min / 60), (long long)(min % 60),
-		 is_running ? "+" : "");
-}
-
 /* -- the list of sessions ---------------------------------------------------------------------- */
-
-/* Columns of numbers stand from the right edge; those that do not fit are left out. */
-struct session_columns {
-	int started, agent, project, project_w, length, counts, n_counts, end;
-};
-
-static struct session_columns session_columns(int width)
-{
-	struct session_columns c = {.started = 7, .end = width - 8};
-
-	c.n_counts = width >= 112 ? 6 : width >= 92 ? 4 : width >= 56 ? 3 : 0;
-	c.counts = c.end - c.n_counts * 6 - 1;
-	c.length = c.counts - 8;
-	c.agent = width >= 56 ? 23 : 0;
-	c.project = c.agent > 0 ? 31 : 23;
-	c.project_w = c.length - c.project;
-	return c;
-}
-
-static void session_count(char *out, const struct aud_session *s, int column)
-{
-	const int64_t n[] = {s->n_allow, s->n_deny, s->n_ask, s->n_new};
-
-	if (column < 4)
-		number(out, n[column]);
-	else
-		bytes(out, column == 4 ? s->up_b : s->down_b);
-}
-
-static void draw_session_heads(const struct draw_ctx *c, const struct session_columns *col)
-{
-	static const char *const names[] = {"ALLOW", "DENY", "ASK", "NEW", "UP", "DOWN"};
-
-	draw_right(c, 0, 1, 5, UI_STYLE_HEAD, "#");
-	draw_text(c, 0, col->started, UI_STYLE_HEAD, "STARTED");
-	if (col->agent > 0)
-		draw_text(c, 0, col->agent, UI_STYLE_HEAD, "AGENT");
-	if (col->project_w > 8)
-		draw_text(c, 0, col->project, UI_STYLE_HEAD, "PROJECT");
-	draw_right(c, 0, col->length, 7, UI_STYLE_HEAD, "LENGTH");
-	for (int i = 0; i < col->n_counts; i++)
-		draw_right(c, 0, col->counts + i * 6, 6, UI_STYLE_HEAD, names[i]);
-	draw_text(c, 0, col->end, UI_STYLE_HEAD, "END");
-}
-
-static void draw_session(const struct view_history *v, const struct draw_ctx *c, int row,
-			 const struct session_columns *col, const struct aud_session *s,
-			 int64_t now_us)
-{
-	zw_autofree char *folder = folder_of(v, s);
-	char text[512];
-
-	draw_right(c, row, 1, 5, UI_STYLE_STRONG, number(text, s->id));
-	draw_fit(c, row, col->started, 15, UI_STYLE_TEXT, ui_fmt_day(text, s->started_us, now_us));
-	if (col->agent > 0)
-		draw_fit(c, row, col->agent, 7, UI_STYLE_TEXT,
-			 hist_shown(text, sizeof(text), s->agent));
-	if (col->project_w > 8)
-		draw_fit_end(c, row, col->project, col->project_w - 1, UI_STYLE_TEXT, folder);
-	length_text(text, sizeof(text), s);
-	draw_right(c, row, col->length, 7, UI_STYLE_TEXT, text);
-	for (int i = 0; i < col->n_counts; i++) {
-		session_count(text, s, i);
-		draw_right(c, row, col->counts + i * 6, 6,
-			   i == 1 && s->n_deny > 0 ? UI_STYLE_DENY : UI_STYLE_TEXT, text);
-	}
-	end_text(text, sizeof(text), s);
-	draw_fit(c, row, col->end, 8, s->ended_us == AUD_UNKNOWN ? UI_STYLE_ALLOW : UI_STYLE_TEXT,
-		 text);
-}
 
 static void draw_selection(struct view_history *v, const struct draw_ctx *c, int row)
 {
@@ -156,20 +33,21 @@ static void draw_selection(struct view_history *v, const struct draw_ctx *c, int
 
 static void draw_sessions(struct view_history *v, const struct draw_ctx *c)
 {
-	struct session_columns col = session_columns(c->cols);
 	struct ui_list *l = &v->list[HIST_SESSIONS];
-	int64_t now_us = zw_now_us();
+	struct hist_layout lay;
+
+	hist_cols_lay(v, HIST_SESSIONS, c->cols, &lay);
 
 	ui_list_update(l, v->sessions.n, c->rows > 1 ? (size_t)c->rows - 1 : 1, hist_session_key,
 		       v);
-	draw_session_heads(c, &col);
+	hist_cols_heads(v, HIST_SESSIONS, &lay, c);
 	for (size_t i = l->top; i < l->n && (int)(i - l->top) + 1 < c->rows; i++) {
 		int row = (int)(i - l->top) + 1;
 
-		draw_session(v, c, row, &col, v->sessions.row[i], now_us);
+		hist_cols_row(v, HIST_SESSIONS, &lay, c, row, v->sessions.row[i]);
 		if (v->marked[0] == v->sessions.row[i]->id ||
 		    v->marked[1] == v->sessions.row[i]->id)
-			draw_text(c, row, 6, UI_STYLE_STRONG, "*");
+			draw_text(c, row, 1, UI_STYLE_STRONG, "*");
 		if (i == l->sel)
 			draw_selection(v, c, row);
 	}
@@ -181,54 +59,24 @@ static void draw_sessions(struct view_history *v, const struct draw_ctx *c)
 
 /* -- the events of a session ------------------------------------------------------------------- */
 
-static void draw_event_row(const struct draw_ctx *c, int row, const struct aud_event *e)
-{
-	bool has_by = c->cols >= 60, has_proc = c->cols >= 76;
-	unsigned did = did_of(e->did);
-	char text[1200];
-	int kind_w = has_by ? 9 : 0, what = 18 + kind_w;
-	int by = c->cols - 11, proc = (has_by ? by : c->cols) - 15,
-	    right = has_proc ? proc
-		    : has_by ? by
-			     : c->cols;
-
-	draw_text(c, row, 2, UI_STYLE_TEXT, ui_fmt_clock(text, e->t_us));
-	draw_fit(c, row, 11, 6, ui_did_style(did), did <= ZW_DID_FAIL ? ui_did_shown(did) : "-");
-	hist_shown(text, 32, e->kind);
-	if (e->is_new)
-		zw_strlcpy(text + strlen(text), " *", 4);
-	draw_fit(c, row, 18, kind_w - 1, UI_STYLE_TEXT, text);
-	hist_target(text, sizeof(text), e);
-	draw_fit_end(c, row, what, right - what - 1, UI_STYLE_TEXT, text);
-	if (has_proc)
-		draw_fit(c, row, proc, 14, UI_STYLE_TEXT, hist_proc(text, sizeof(text), e));
-	if (has_by)
-		draw_fit(c, row, by, 10, UI_STYLE_TEXT, hist_by(text, sizeof(text), e));
-}
-
-static void draw_event_heads(const struct draw_ctx *c)
-{
-	draw_text(c, 0, 2, UI_STYLE_HEAD, "TIME");
-	draw_text(c, 0, 11, UI_STYLE_HEAD, "DID");
-	if (c->cols >= 60)
-		draw_text(c, 0, 18, UI_STYLE_HEAD, "KIND");
-	draw_text(c, 0, c->cols >= 60 ? 27 : 18, UI_STYLE_HEAD, "WHAT");
-	if (c->cols >= 76)
-		draw_text(c, 0, c->cols - 26, UI_STYLE_HEAD, "WHO");
-	if (c->cols >= 60)
-		draw_text(c, 0, c->cols - 11, UI_STYLE_HEAD, "BY");
-}
-
-static void draw_events(struct view_history *v, const struct draw_ctx *c)
+static void draw_events(struct view_history *v, const struct draw_ctx *all)
 {
 	struct ui_list *l = &v->list[HIST_EVENTS];
+	int line = hist_line_rows(v, all->rows);
+	struct draw_ctx in = draw_sub(all, 0, 0, all->rows - line, all->cols), *c = &in;
+	struct draw_ctx below = draw_sub(all, all->rows - line, 0, line, all->cols);
+	struct hist_layout lay;
 
+	if (line > 0)
+		hist_line_draw(v, &below);
+
+	hist_cols_lay(v, HIST_EVENTS, c->cols, &lay);
 	ui_list_update(l, v->events.n, c->rows > 1 ? (size_t)c->rows - 1 : 1, hist_event_key, v);
-	draw_event_heads(c);
+	hist_cols_heads(v, HIST_EVENTS, &lay, c);
 	for (size_t i = l->top; i < l->n && (int)(i - l->top) + 1 < c->rows; i++) {
 		int row = (int)(i - l->top) + 1;
 
-		draw_event_row(c, row, v->events.row[i]);
+		hist_cols_row(v, HIST_EVENTS, &lay, c, row, v->events.row[i]);
 		if (i == l->sel)
 			draw_selection(v, c, row);
 	}
@@ -259,7 +107,8 @@ static void title_text(struct view_history *v, char *out, size_t size)
 		return;
 	}
 	const struct aud_session *s = &v->now.rows[0];
-	zw_autofree char *folder = folder_of(v, s);
+	char folder[512];
+	hist_folder(v, folder, sizeof(folder), s);
 	snprintf(out, size, " Session %lld  %s  %s ", (long long)s->id, folder,
 		 ui_fmt_day(day, s->started_us, zw_now_us()));
 }
@@ -295,7 +144,7 @@ static void sums_text(struct view_history *v, char *out, size_t size)
 			snprintf(out, size, "%lld events in all. Newest first.",
 				 (long long)v->totals.n_events);
 	} else if (v->level == HIST_EVENTS && s != NULL) {
-		end_text(end, sizeof(end), s);
+		hist_end_text(end, sizeof(end), s);
 		snprintf(out, size,
 			 "allow %lld   deny %lld   ask %lld   missed %lld   up %s   down %s   %s   "
 			 "%s",
@@ -308,24 +157,25 @@ static void sums_text(struct view_history *v, char *out, size_t size)
 /* What is typed and what is to be said of it, in the place of the sums. */
 static void draw_typed(struct view_history *v, const struct draw_ctx *c)
 {
-	static const char *const heads[] = {[HIST_NOT_TYPING] = "/",
-					    [HIST_FILTER] = "/",
-					    [HIST_EXPORT] = "export to:",
-					    [HIST_NOTE] = "note:",
-					    [HIST_TAGS] = "tags:"};
+	static const char *const heads[] = {
+		[HIST_NOT_TYPING] = "/", [HIST_FILTER] = "/",	[HIST_EXPORT] = "export to:",
+		[HIST_NOTE] = "note:",	 [HIST_TAGS] = "tags:", [HIST_COLUMNS] = "columns:"};
 	char text[AUD_FILTER_LEN_MAX + 16];
-	int said = draw_width(v->said), room = c->cols - 3 - said;
+	bool is_columns = v->typing == HIST_COLUMNS;
+	int said = is_columns ? 0 : draw_width(v->said), room = c->cols - 3 - said;
 	int at = 1;
 
 	draw_clear_row(c, 1, UI_STYLE_TEXT);
 	snprintf(text, sizeof(text), "%s %s", heads[v->typing], v->typed);
 	at += draw_fit_end(c, 1, 1, room > 10 ? room : c->cols - 2, UI_STYLE_STRONG, text);
-	if (room > 10) {
+	if (room > 10 && !is_columns) {
 		draw_text(c, 1, c->cols - 1 - said, v->is_bad ? UI_STYLE_WARN : UI_STYLE_QUIET,
 			  v->said);
-	} else if (said > 0) { /* narrow: what is wrong with it counts more than heads of columns */
+	} else if (*v->said !=
+		   '\0') { /* narrow: what is wrong with it counts more than heads of columns */
 		draw_clear_row(c, 2, UI_STYLE_TEXT);
-		draw_fit(c, 2, 1, c->cols - 2, UI_STYLE_WARN, v->said);
+		draw_fit(c, 2, 1, c->cols - 2, is_columns ? UI_STYLE_QUIET : UI_STYLE_WARN,
+			 v->said);
 	}
 	if (v->typing != HIST_NOT_TYPING) {
 		v->view.core->is_cursor_visible = true;
@@ -340,6 +190,7 @@ static void history_draw(struct view *view, const struct draw_ctx *c)
 	char text[1024];
 
 	view->core->is_cursor_visible = false;
+	hist_sort(v);
 	draw_clear(c);
 	draw_hline(c, 0, 0, c->cols, DRAW_THIN, UI_STYLE_LINE);
 	title_text(v, text, sizeof(text));
@@ -439,12 +290,12 @@ static void go_denial(struct view_history *v, int step)
 	zw_strlcpy(v->said, "no other denial here; / did:deny finds all", sizeof(v->said));
 }
 
-static void move(struct view_history *v, enum ui_cmd cmd)
+/* The ends may not be what is read: back at the top there is news, too. */
+static void read_end(struct view_history *v, enum ui_cmd cmd)
 {
 	struct ui_list *l = &v->list[v->level];
 	bool of_sessions = v->level == HIST_SESSIONS;
 
-	/* The ends may not be what is read: back at the top there is news, too. */
 	if (cmd == UI_CMD_FIRST && of_sessions)
 		hist_load_sessions(v);
 	else if (of_sessions && cmd == UI_CMD_LAST)
@@ -456,6 +307,15 @@ static void move(struct view_history *v, enum ui_cmd cmd)
 		hist_load_events(v, v->now.rows[0].id, false);
 	else if (cmd == UI_CMD_LAST && v->now.n_rows > 0 && v->events.has_older)
 		hist_load_events(v, v->now.rows[0].id, true);
+}
+
+static void move(struct view_history *v, enum ui_cmd cmd)
+{
+	struct ui_list *l = &v->list[v->level];
+	bool of_sessions = v->level == HIST_SESSIONS;
+
+	if (v->sort[v->level].col < 0) /* else all of it is read */
+		read_end(v, cmd);
 	l->n = of_sessions ? v->sessions.n : v->events.n;
 	if (l->n > 0)
 		ui_list_move(l, cmd, of_sessions ? hist_session_key : hist_event_key, v);
@@ -493,6 +353,8 @@ void hist_typed(struct view_history *v, enum hist_typing what)
 		hist_export(v, v->typed);
 	else if (what == HIST_NOTE || what == HIST_TAGS)
 		hist_words(v, what, v->typed);
+	else if (what == HIST_COLUMNS)
+		hist_cols_choose(v, v->level, v->typed);
 }
 
 static void replay(struct view_history *v)
@@ -511,6 +373,38 @@ static void replay(struct view_history *v)
 			 zw_strerror(r));
 }
 
+/* s: by the next column; r: the other way round. */
+static void sort_by(struct view_history *v, enum ui_cmd cmd)
+{
+	struct hist_sort *s = &v->sort[v->level];
+	struct hist_layout l;
+	const char *name;
+
+	if (cmd == UI_CMD_HIST_SORT) {
+		hist_cols_lay(v, v->level, v->view.core->cols, &l);
+		hist_sort_next(v, v->level, &l);
+	} else if (s->col >= 0) {
+		s->is_up = !s->is_up;
+	}
+	v->sessions.is_sorted = v->events.is_sorted = false;
+	hist_load_near(v);
+	hist_sort(v);
+	name = hist_sort_name(v, v->level);
+	if (name == NULL)
+		zw_strlcpy(v->said, "the newest first; s sorts by a column", sizeof(v->said));
+	else
+		snprintf(v->said, sizeof(v->said), "by %s; s next column  r other way round", name);
+}
+
+static void columns_begin(struct view_history *v)
+{
+	char names[AUD_FILTER_LEN_MAX];
+
+	hist_cols_names(v, v->level, names, sizeof(names));
+	hist_type_begin(v, HIST_COLUMNS, names);
+	hist_cols_all(v->level, v->said, sizeof(v->said));
+}
+
 /* Commands that do something with the row. False: not one of them. */
 static bool act(struct view_history *v, enum ui_cmd cmd)
 {
@@ -526,6 +420,10 @@ static bool act(struct view_history *v, enum ui_cmd cmd)
 		hist_type_begin(v, HIST_FILTER, v->filter != NULL ? v->typed : "");
 	} else if ((cmd == UI_CMD_FILTER_ROW || cmd == UI_CMD_FILTER_OUT) && is_list) {
 		hist_filter_row(v, cmd == UI_CMD_FILTER_OUT);
+	} else if ((cmd == UI_CMD_HIST_SORT || cmd == UI_CMD_HIST_REVERSE) && is_list) {
+		sort_by(v, cmd);
+	} else if (cmd == UI_CMD_HIST_COLUMNS && is_list) {
+		columns_begin(v);
 	} else if (cmd == UI_CMD_HIST_STATS && is_list) {
 		hist_stats(v);
 	} else if (cmd == UI_CMD_HIST_EXPORT && is_list) {
@@ -539,7 +437,8 @@ static bool act(struct view_history *v, enum ui_cmd cmd)
 		replay(v);
 	} else if (cmd == UI_CMD_HIST_DIFF && v->level == HIST_SESSIONS) {
 		hist_diff(v);
-	} else if (cmd == UI_CMD_HIST_RULE && v->level == HIST_EVENTS) {
+	} else if ((cmd == UI_CMD_HIST_RULE || cmd == UI_CMD_HIST_TRY) && v->level == HIST_EVENTS) {
+		v->is_trying = cmd == UI_CMD_HIST_TRY;
 		hist_rule(v, '\0');
 	} else if (cmd == UI_CMD_HIST_SHOWN && v->level == HIST_EVENTS && hist_event(v) != NULL) {
 		if (!hist_text_shown(v, hist_event(v)))
@@ -624,16 +523,18 @@ static const char *history_hints(struct view *view)
 	if (v->typing != HIST_NOT_TYPING)
 		return "Enter do it   Esc leave it";
 	if (v->level == HIST_TEXT)
-		return v->is_ruling ? "1 2 3 4 make it   Esc back" : "c copy   Esc back";
+		return v->is_ruling ? v->is_trying ? "1 2 3 4 try it   Esc back"
+						   : "1 2 3 4 make it   Esc back"
+				    : "c copy   Esc back";
 	if (cols < 60)
 		return "Enter open  Esc back";
 	if (cols < 90)
-		return "Enter open   / filter   S stats   e export   ? help   Esc back";
+		return "Enter open  / filter  s sort  S stats  e export  ? help  Esc back";
 	return v->level == HIST_SESSIONS
-		       ? "Enter open   / filter   S stats   e export   Space d"
-			 " compare   m note   ? help   Esc back"
-		       : "Enter open   / filter   v as shown   R rule   c copy   e"
-			 " export   ? help   Esc back";
+		       ? "Enter open  / filter  s sort  p replay  S stats  e export  Space d"
+			 " compare  m note  ? help"
+		       : "Enter open  / filter  s sort  v as shown  R rule  T try  c copy  e"
+			 " export  ? help";
 }
 
 static void history_work(struct view *view)
@@ -665,6 +566,7 @@ void view_history_open(struct ui_core *core, const char *path, int64_t session)
 	v->view.ops = &history_ops;
 	v->path = zw_xstrdup(path);
 	v->child.fd = -1;
+	v->sort[HIST_SESSIONS].col = v->sort[HIST_EVENTS].col = -1;
 	v->error = aud_query_open(path, &v->query);
 	v->sessions.has_more = v->events.has_older = true;
 	v->level = v->bottom = session > 0 ? HIST_EVENTS : HIST_SESSIONS;

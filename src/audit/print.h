@@ -27,6 +27,7 @@ enum aud_format {
 struct aud_print {
 	int fd; /* borrowed */
 	enum aud_format format;
+	int width;	  /* stats: columns that do not fit are left out; 0 = all are there */
 	bool is_utc;	  /* else the local zone */
 	bool has_session; /* the table names the session of each event */
 	const char *home; /* shown as ~; borrowed, NULL = none */

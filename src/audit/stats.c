@@ -181,46 +181,108 @@ static void day_text(int64_t t_us, bool is_utc, char *dst, size_t size)
 		zw_strlcpy(dst, "-", size);
 }
 
-#define LIST_ROW "%-28s  %8s %6s %7s %7s %6s %6s  %-10s %s\n"
+/* Columns behind the name. worth: the lowest are left out where there is no room. */
+static const struct {
+	const char *of_site, *of_socket;
+	int width, worth_site, worth_socket;
+} columns[] = {
+	{"SESSIONS", "SESSIONS", 8, 3, 3}, {"TRIES", "TRIES", 6, 6, 6}, {"UP", "UP", 7, 4, 1},
+	{"DOWN", "DOWN", 7, 5, 2},	   {"ALLOW", "ALLOW", 6, 7, 7}, {"DENY", "DENY", 6, 9, 9},
+	{"FIRST", "RISK", 10, 1, 8},	   {"LAST", "LAST", 10, 2, 4}};
+
+#define N_COLUMNS ZW_N_ELEMENTS(columns)
+#define NAME_MIN  18
+#define NAME_MAX  28 /* longer ones move the rest where nothing has to fit */
+
+/* Which columns fit into @width (0 = all), and how wide the name may be. */
+static int columns_fit(int width, bool is_site, bool ret_has[N_COLUMNS])
+{
+	int all = NAME_MIN;
+
+	for (size_t i = 0; i < N_COLUMNS; i++) {
+		ret_has[i] = true;
+		all += columns[i].width + 1;
+	}
+	while (width > 0 && all > width) {
+		size_t least = N_COLUMNS;
+
+		for (size_t i = 0; i < N_COLUMNS; i++)
+			if (ret_has[i] &&
+			    (least == N_COLUMNS ||
+			     (is_site ? columns[i].worth_site < columns[least].worth_site
+				      : columns[i].worth_socket < columns[least].worth_socket)))
+				least = i;
+		if (least == N_COLUMNS)
+			break;
+		ret_has[least] = false;
+		all -= columns[least].width + 1;
+	}
+	return width > all ? NAME_MIN + (width - all) : NAME_MIN;
+}
+
+static int row_print(struct zw_buf *out, const char *name, int name_width, bool is_cut,
+		     const bool has[N_COLUMNS], const char *const cells[N_COLUMNS])
+{
+	size_t len = strlen(name), most = (size_t)name_width;
+	bool is_long = is_cut && len > most;
+	int r = zw_buf_addf(out, "%s%-*s", is_long ? ".." : "", name_width - (is_long ? 2 : 0),
+			    is_long ? name + len - (most - 2) : name);
+
+	for (size_t i = 0; i < N_COLUMNS && r == 0; i++)
+		if (has[i])
+			r = zw_buf_addf(out, " %*s", columns[i].width, cells[i]);
+	return r == 0 ? zw_buf_add(out, "\n", 1) : r;
+}
 
 static int list_print(struct zw_buf *out, const char *title, const struct aud_stat *rows, size_t n,
 		      const struct aud_print *p, bool is_site)
 {
-	int r = zw_buf_addf(out, "\n" LIST_ROW, title, "SESSIONS", "TRIES", "UP", "DOWN", "ALLOW",
-			    "DENY", is_site ? "FIRST" : "RISK", "LAST");
+	bool has[N_COLUMNS];
+	int name = columns_fit(p->width, is_site, has);
+	const char *heads[N_COLUMNS];
 
+	if (p->width == 0)
+		name = NAME_MAX;
+	for (size_t i = 0; i < N_COLUMNS; i++)
+		heads[i] = is_site ? columns[i].of_site : columns[i].of_socket;
+	int r = zw_buf_add(out, "\n", 1);
+	if (r == 0)
+		r = row_print(out, title, name, false, has, heads);
 	for (size_t i = 0; i < n && r == 0; i++) {
-		char numbers[6][16], first[16], last[16];
+		char cell[N_COLUMNS][24];
+		const char *cells[N_COLUMNS];
 		const int64_t values[] = {rows[i].n_sessions, rows[i].n_tries, rows[i].up_b,
 					  rows[i].down_b,     rows[i].n_allow, rows[i].n_deny};
 
 		for (size_t k = 0; k < ZW_N_ELEMENTS(values); k++)
-			aud_number(values[k], numbers[k], sizeof(numbers[k]));
-		day_text(rows[i].first_us, p->is_utc, first, sizeof(first));
-		day_text(rows[i].last_us, p->is_utc, last, sizeof(last));
+			aud_number(values[k], cell[k], sizeof(cell[k]));
+		day_text(rows[i].first_us, p->is_utc, cell[6], sizeof(cell[6]));
+		day_text(rows[i].last_us, p->is_utc, cell[7], sizeof(cell[7]));
 		if (!is_site)
-			zw_strlcpy(first, *rows[i].risk != '\0' ? rows[i].risk : "-",
-				   sizeof(first));
-		r = zw_buf_addf(out, LIST_ROW, rows[i].name, numbers[0], numbers[1], numbers[2],
-				numbers[3], numbers[4], numbers[5], first, last);
+			zw_strlcpy(cell[6], *rows[i].risk != '\0' ? rows[i].risk : "-",
+				   sizeof(cell[6]));
+		for (size_t k = 0; k < N_COLUMNS; k++)
+			cells[k] = cell[k];
+		r = row_print(out, rows[i].name, name, p->width > 0, has, cells);
 	}
 	return r;
 }
 
-static int habit_print(struct zw_buf *out, const struct aud_habit *h)
+static int habit_print(struct zw_buf *out, const struct aud_habit *h, int width)
 {
 	char median[32] = "-";
 
 	if (h->median_ms != AUD_UNKNOWN)
 		snprintf(median, sizeof(median), "%.1f s", (double)h->median_ms / 1000);
+	const char *cut = width > 0 && width < 80 ? "\n  " : "  ";
 	return zw_buf_addf(
 		out,
-		"\nHow you answer\n  %lld asked, %lld answered by you, %lld missed.  allowed"
+		"\nHow you answer\n  %lld asked, %lld answered by you, %lld missed.%sallowed"
 		" %lld  denied %lld  median %s\n  under 2 s: %lld, of these allowed %lld."
-		"   %.1f questions per hour\n",
-		(long long)h->n_asks, (long long)h->n_answered, (long long)h->n_missed,
+		"%s%.1f questions per hour\n",
+		(long long)h->n_asks, (long long)h->n_answered, (long long)h->n_missed, cut,
 		(long long)h->n_allowed, (long long)h->n_denied, median, (long long)h->n_quick,
-		(long long)h->n_quick_allowed, h->per_hour);
+		(long long)h->n_quick_allowed, cut, h->per_hour);
 }
 
 static int table_print(struct zw_buf *out, const struct aud_stats *s, const struct aud_print *p)
@@ -233,7 +295,7 @@ static int table_print(struct zw_buf *out, const struct aud_stats *s, const stru
 		r = list_print(out, "SITE", s->sites, s->n_sites, p, true);
 	if (r == 0)
 		r = list_print(out, "SOCKET", s->sockets, s->n_sockets, p, false);
-	return r == 0 ? habit_print(out, &s->habit) : r;
+	return r == 0 ? habit_print(out, &s->habit, p->width) : r;
 }
 
 static void list_json(struct aud_json *j, const char *name, const struct aud_stat *rows, size_t n)

@@ -2,6 +2,7 @@
  * Reading the record: history, show, log. */
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/ioctl.h>
 
 #include "src/audit/compare.h"
 #include "src/audit/follow.h"
@@ -286,6 +287,24 @@ int cmd_export(struct start *st, const struct cli *cli)
 	return status;
 }
 
+/* Columns that a table for a person may take; 0 = a program reads it, all of them. Returns 0 or an
+ * exit status. */
+static int width_read(const struct cli *cli, int *ret)
+{
+	const char *word = cli_get(cli, CLI_OPT_WIDTH);
+	struct winsize size = {0};
+	uint64_t n = 0;
+
+	if (word != NULL && (zw_parse_u64(word, strlen(word), 10000, &n) < 0 || n < 20)) {
+		dprintf(2, "zwatch: '%s' is no width: columns, 20 to 10000\n", word);
+		return ZW_EXIT_USAGE;
+	}
+	if (word == NULL && isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+		n = size.ws_col;
+	*ret = (int)n;
+	return 0;
+}
+
 int cmd_stats(struct start *st, const struct cli *cli)
 {
 	struct aud_query *q = NULL;
@@ -294,6 +313,8 @@ int cmd_stats(struct start *st, const struct cli *cli)
 	static struct aud_stats stats;
 	int status = filter_read(cli, 0, &filter);
 
+	if (status == 0)
+		status = width_read(cli, &p.width);
 	if (status == 0)
 		status = store_open(st, &q);
 	if (status == 0) {

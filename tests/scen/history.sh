@@ -105,6 +105,15 @@ if command -v sqlite3 >/dev/null; then
 	same "the session seems to run" 1 "$(sqlite3 "$store" 'SELECT count(*) FROM sessions WHERE ended_us IS NULL')"
 fi
 
+# a table for a narrow screen leaves columns out and cuts no line; a pipe gets all of them
+for width in 40 80 100; do
+	widest=$("$zwatch" stats --width "$width" | awk '{ if (length($0) > n) n = length($0) } END { print n }')
+	[ "$widest" -le "$width" ] && echo "ok: stats in $width columns" || bad "stats takes $widest columns of $width"
+	has "and what was refused is there" 'DENY' "$("$zwatch" stats --width "$width")"
+done
+has "all in a pipe" 'SESSIONS +TRIES +UP +DOWN +ALLOW +DENY +FIRST +LAST' "$("$zwatch" stats)"
+same "no width" 2 "$("$zwatch" stats --width x >/dev/null 2>&1; echo $?)"
+
 # leaving: a list first, the history only when it is said
 config <<<'{}'
 out=$("$zwatch" uninstall)

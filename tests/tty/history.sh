@@ -98,6 +98,13 @@ tt_keys Up Up
 tt_wait '/ kind:unix did:deny' 30
 tt_keys Enter
 tt_wait '^ / kind:unix did:deny .*match' 30
+tt_keys T
+tt_wait '1 +zwatch rules test deny unix:' 30
+tt_keys 2
+tt_wait 'Tried on' 30
+has "nothing was kept by trying" 'no rules|^$|0 rules' "$("$zwatch" rules list 2>&1)"
+tt_keys q
+tt_wait 'Session 1' 30
 tt_keys R
 tt_wait '1 +zwatch rules add deny unix:' 30
 tt_keys 1

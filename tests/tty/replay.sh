@@ -66,7 +66,7 @@ tt_resize 40 12
 tt_wait 'deny: refused'
 [ -z "${LOOK:-}" ] || tt_screen
 tt_keys Escape
-tt_wait 'refused.test'
+tt_wait 'refused.test:80'
 tt_wait_gone 'Replay'
 tt_keys q
 tt_wait '\[exit 0\]'

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "src/base/mem.h"
 #include "tests/support/audit.h"
 #include "tests/support/ui_fake.h"
 
@@ -126,6 +127,80 @@ static void test_pages__all_events_are_reached(void **state)
 	assert_true(ui_fake_shows(&f, "/run/docker.sock"));
 }
 
+static void row_has(int row, const char *want)
+{
+	zw_autofree char *text = draw_row_text(&f.screen, row);
+
+	if (strstr(text, want) == NULL)
+		fail_msg("row %d: %s", row, text);
+}
+
+/* Row 3 is the first of a list. */
+static void test_sort__by_a_column_both_ways_and_stable(void **state)
+{
+	(void)state;
+	record(700, "registry.pkgs.test"); /* more than one page */
+	open_history(30, 100);
+	ui_fake_type(&f, "\r");
+	row_has(3, ":1700");
+	ui_fake_type(&f, "ss"); /* by did: equal ones stay the newest first */
+	for (int i = 0; i < 40; i++)
+		ui_fake_wait(&f, 30);
+	row_has(2, "DIDv");
+	row_has(3, "allow");
+	row_has(3, ":1699");
+	row_has(4, ":1698");
+	ui_fake_type(&f, "G");
+	assert_true(ui_fake_shows(&f, "/run/docker.sock")); /* the oldest denial */
+	ui_fake_type(&f, "gr");
+	row_has(2, "DID^");
+	row_has(3, "DENY");
+	row_has(3, ":1700");
+	row_has(4, ":1695");
+	ui_fake_type(&f, "ss"); /* kind, what */
+	row_has(2, "WHATv");
+	row_has(3, "/run/docker.sock");
+	ui_fake_type(&f, "sss"); /* who, by, and the newest first again */
+	row_has(2, "TIME ");
+	row_has(3, ":1700");
+	assert_true(ui_fake_shows(&f, "the newest first"));
+}
+
+static void test_columns__chosen_and_hidden(void **state)
+{
+	(void)state;
+	record(3, "registry.pkgs.test");
+	open_history(30, 100);
+	ui_fake_type(&f, "\rx");
+	assert_true(ui_fake_shows(&f, "time did kind what who by took note no risk"));
+	ui_fake_type(&f, "\x15no hosts\r");
+	assert_true(ui_fake_shows(&f, "no column 'hosts'"));
+	ui_fake_type(&f, "x\x15no what address\r");
+	row_has(2, "# WHAT");
+	row_has(2, "ADDRESS");
+	assert_false(ui_fake_shows(&f, "DID "));
+	assert_true(ui_fake_shows(&f, "registry.pkgs.test"));
+	ui_fake_resize(&f, 12, 40); /* the last ones go first */
+	assert_false(ui_fake_shows(&f, "ADDRESS"));
+	assert_true(ui_fake_shows(&f, "WHAT"));
+	ui_fake_type(&f, "x\x15\r");
+	row_has(2, "TIME");
+}
+
+static void test_line__denials_stand_on_it(void **state)
+{
+	(void)state;
+	record(50, "registry.pkgs.test");
+	open_history(30, 100);
+	ui_fake_type(&f, "\r");
+	for (int i = 0; i < 20; i++)
+		ui_fake_wait(&f, 30);
+	assert_true(ui_fake_shows(&f, "deny !   missed ?   mode change =   busy :"));
+	row_has(27, "!");
+	ui_fake_resize(&f, 12, 40);
+	assert_false(ui_fake_shows(&f, "busy :"));
+}
+
 static void test_Z117_hostile__shown_escaped(void **state)
 {
 	(void)state;
@@ -209,6 +284,9 @@ int main(void)
 		T(test_broken__says_so),
 		T(test_walk__sessions_events_event_and_back),
 		T(test_pages__all_events_are_reached),
+		T(test_sort__by_a_column_both_ways_and_stable),
+		T(test_columns__chosen_and_hidden),
+		T(test_line__denials_stand_on_it),
 		T(test_Z117_hostile__shown_escaped),
 		T(test_sizes__every_level),
 		T(test_session__esc_leaves_where_it_began),
