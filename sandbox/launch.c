@@ -725,6 +725,11 @@ int sb_session_signal(const struct sb_session *s, int sig)
 	return kill(-s->agent_pid, sig) < 0 ? -errno : 0;
 }
 
+int sb_session_stop_all(const struct sb_session *s)
+{
+	return kill(s->init_pid, SB_SIGNAL_STOP_ALL) < 0 ? -errno : 0;
+}
+
 void sb_session_kill(struct sb_session *s)
 {
 	int status;

@@ -71,6 +71,8 @@ int sb_session_ended(struct sb_session *s, int *ret_status);
 
 /** Signal to the agent's process group; from the terminal's side. Returns 0 or -errno. */
 int sb_session_signal(const struct sb_session *s, int sig);
+/** Asks pid 1 to send SIGSTOP to all that is inside, in one call. Returns 0 or -errno. */
+int sb_session_stop_all(const struct sb_session *s);
 
 /** Kills every process of the sandbox and waits for its end (bounded). Descriptors stay. */
 void sb_session_kill(struct sb_session *s);

@@ -10,7 +10,9 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -79,14 +81,14 @@ static unsigned group_gives(const char *group)
 	return has;
 }
 
-/* The group that this process is in, NULL = not known. */
-static char *group_own(void)
+/* The group that this process is in, NULL = not known. @mount: where groups are. */
+static char *group_own(const char *mount)
 {
 	zw_autofree char *text = NULL;
 	struct statfs fs;
 	size_t len;
 
-	if (statfs(MOUNT, &fs) < 0 || (unsigned long)fs.f_type != CGROUP2_SUPER_MAGIC ||
+	if (statfs(mount, &fs) < 0 || (unsigned long)fs.f_type != CGROUP2_SUPER_MAGIC ||
 	    zw_read_file("/proc/self/cgroup", SMALL_B, &text, &len) < 0)
 		return NULL;
 	char *at = strncmp(text, "0::/", 4) == 0 ? text : strstr(text, "\n0::/");
@@ -94,7 +96,7 @@ static char *group_own(void)
 		return NULL;
 	at = strchr(at, '/');
 	at[strcspn(at, "\n")] = '\0';
-	return zw_xasprintf("%s%s", MOUNT, strcmp(at, "/") == 0 ? "" : at);
+	return zw_xasprintf("%s%s", mount, strcmp(at, "/") == 0 ? "" : at);
 }
 
 struct move {
@@ -122,7 +124,16 @@ static int move_try(int procs_fd)
 	return -m.error;
 }
 
-/* What an earlier zwatch left when it was killed. A group that is in use cannot be removed. */
+/* Whether the zwatch that made it still runs: its group may be empty for a moment. */
+static bool is_in_use(const char *name)
+{
+	const char *pid = name + strlen(PREFIX);
+	long n = strtol(zw_starts_with(pid, "main-") ? pid + strlen("main-") : pid, NULL, 10);
+
+	return n > 0 && (kill((pid_t)n, 0) == 0 || errno == EPERM);
+}
+
+/* What an earlier zwatch left when it was killed. A group that has processes cannot be removed. */
 static void sweep(const char *parent)
 {
 	DIR *dir = opendir(parent);
@@ -130,7 +141,7 @@ static void sweep(const char *parent)
 	if (dir == NULL)
 		return;
 	for (struct dirent *e; (e = readdir(dir)) != NULL;)
-		if (zw_starts_with(e->d_name, PREFIX))
+		if (zw_starts_with(e->d_name, PREFIX) && !is_in_use(e->d_name))
 			(void)unlinkat(dirfd(dir), e->d_name, AT_REMOVEDIR);
 	closedir(dir);
 }
@@ -202,7 +213,7 @@ static bool make_room(const char *own)
 
 static bool make_somewhere(struct sb_group *g)
 {
-	zw_autofree char *own = group_own();
+	zw_autofree char *own = group_own(MOUNT);
 	zw_autofree char *parent = NULL;
 
 	if (own == NULL) {
@@ -285,7 +296,40 @@ unsigned sb_limits_possible(char **ret_why)
 	return has;
 }
 
+int sb_group_make_bare(struct sb_group *ret)
+{
+	static const char *const mounts[] = {MOUNT, MOUNT "/unified"};
+
+	*ret = (struct sb_group){.procs_fd = -1};
+	for (size_t i = 0; i < ZW_N_ELEMENTS(mounts); i++) {
+		zw_autofree char *own = group_own(mounts[i]);
+
+		if (own == NULL)
+			continue;
+		zw_autofree char *above = zw_xasprintf("%.*s", (int)(strrchr(own, '/') - own), own);
+		if (make_below(own, ret) ||
+		    (strlen(own) > strlen(mounts[i]) && make_below(above, ret))) {
+			zw_close(&ret->procs_fd);
+			return 0;
+		}
+	}
+	return -EACCES;
+}
+
 /* -- its life -------------------------------------------------------------------------------------- */
+
+int sb_group_add(const struct sb_group *g, pid_t pid)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d", (int)pid);
+	return group_write(g->path, "cgroup.procs", text);
+}
+
+int sb_group_freeze(const struct sb_group *g, bool is_frozen)
+{
+	return group_write(g->path, "cgroup.freeze", is_frozen ? "1" : "0");
+}
 
 static uint64_t event_count(const struct sb_group *g, const char *file, const char *name)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Limits on what a session takes of the machine. A control group (cgroup v2) bounds all processes
- * of the sandbox together; it needs a part of the tree that is the user's own, as systemd gives to
+ * of the sandbox together, and freezes them at once; it needs a part of the tree that is the user's own, as systemd gives to
  * each user manager. Where there is none, rlimits bound each process by itself, which is less: what
  * was asked for and what came of it are told apart. */
 #ifndef ZW_SANDBOX_LIMITS_H
@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /** What is wanted; 0 = no limit. */
 struct sb_limits {
@@ -45,6 +46,16 @@ unsigned sb_limits_possible(char **ret_why);
 /** Makes the group for @l. What it cannot do is told in @ret; it never fails otherwise. With no
  * limit wanted there is no group. */
 void sb_group_make(const struct sb_limits *l, struct sb_group *ret);
+/**
+ * A group without limits, to freeze what is moved into it.
+ *
+ * Returns  0, or -errno: no part of the tree of groups is the user's own
+ */
+int sb_group_make_bare(struct sb_group *ret);
+/** Moves a process into it, and what it forks from then on. Returns 0 or -errno. */
+int sb_group_add(const struct sb_group *g, pid_t pid);
+/** Stops all that is in it, and all that is moved into it, until it is thawed. Returns 0 or -errno. */
+int sb_group_freeze(const struct sb_group *g, bool is_frozen);
 void sb_group_events(const struct sb_group *g, struct sb_group_events *ret);
 /** Ends every process that is left in it, and removes it. */
 void sb_group_fini(struct sb_group *g);

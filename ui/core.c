@@ -165,15 +165,14 @@ static void cmd_focus(struct ui_core *core, enum ui_focus focus)
 
 static void cmd_freeze(struct ui_core *core)
 {
-	core->is_frozen = !core->is_frozen;
-	core->host.freeze(core->host.arg, core->is_frozen);
-	ui_core_say(core, core->is_frozen ? "The agent is frozen. Ctrl-] f thaws it."
-					  : "The agent goes on.");
+	const char *text = core->host.freeze(core->host.arg, !core->model->is_frozen);
+
+	ui_core_say(core, "%s%s", text, core->model->is_frozen ? " Ctrl-] f thaws it." : "");
 }
 
 static void cmd_suspend(struct ui_core *core)
 {
-	bool was_frozen = core->is_frozen;
+	bool was_frozen = core->model->is_frozen;
 
 	if (!was_frozen)
 		core->host.freeze(core->host.arg, true);

@@ -94,7 +94,6 @@ struct ui_core {
 
 	char message[512];
 	int64_t message_ms;
-	bool is_frozen;
 	struct ui_nudge nudge;
 	struct ui_attend attend;
 	bool is_dirty; /* something but the agent's cells changed */

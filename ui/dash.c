@@ -987,7 +987,7 @@ void dash_draw_status(struct ui_core *core, const struct draw_ctx *c)
 		add(&s, 3, UI_STYLE_STRONG, "%s", zw_mode_word(core->model->mode));
 	if (core->has_session && core->model->is_recorded)
 		add(&s, 3, UI_STYLE_STRONG, "REC");
-	if (core->is_frozen)
+	if (core->model->is_frozen)
 		add(&s, 1, UI_STYLE_WARN, "FROZEN");
 	if (core->has_session)
 		add_waiting(core, &s);

@@ -473,15 +473,15 @@ static void stop_line(struct plain *p)
 
 static void freeze(struct plain *p)
 {
-	p->is_frozen = !p->is_frozen;
-	p->host.freeze(p->host.arg, p->is_frozen);
-	plain_say(p, p->is_frozen ? "The agent is frozen. Control right bracket, then f, thaws it."
-				  : "The agent goes on.");
+	const char *text = p->host.freeze(p->host.arg, !p->model->is_frozen);
+
+	plain_say(p, "%s%s", text,
+		  p->model->is_frozen ? " Control right bracket, then f, thaws it." : "");
 }
 
 static void suspend(struct plain *p)
 {
-	bool was_frozen = p->is_frozen;
+	bool was_frozen = p->model->is_frozen;
 
 	if (!was_frozen)
 		p->host.freeze(p->host.arg, true);

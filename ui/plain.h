@@ -91,7 +91,6 @@ struct plain {
 	unsigned n_tell;
 	uint64_t refused_us; /* newest refusal that was told */
 	int64_t refused_ms;
-	bool is_frozen;
 	struct ui_nudge nudge;
 	int64_t key_ms; /* of the last key */
 

@@ -104,7 +104,9 @@ struct ui_host {
 	const char *(*task_signal)(void *arg, const struct mdl_task *task, int sig);
 	/** What a rule says and where it stands; NULL = not known. Valid until the next call. */
 	const char *(*rule_text)(void *arg, uint32_t rule);
-	void (*freeze)(void *arg, bool is_frozen);
+	/** All of the agent stands still, or goes on (mdl_session.is_frozen). Returns a sentence that says
+	 * how, or why not; static. */
+	const char *(*freeze)(void *arg, bool is_frozen);
 	/** NULL: done; else a sentence why not, valid until the next call. */
 	const char *(*mode)(void *arg, enum pol_mode mode);
 	/** The user wants the agent to end (after typing the word). */

@@ -2,7 +2,7 @@
  * zwatch-init: pid 1 of the sandbox, and the stage that becomes the agent. Libc only, static.
  *
  * Pid 1 is outside the agent's fences, so it must be of no use to the agent: not dumpable (no
- * /proc/1/mem, no ptrace), no descriptors, a filter with two system calls. */
+ * /proc/1/mem, no ptrace), no descriptors, a filter with a handful of system calls. */
 #ifndef ZW_SANDBOX_INIT_INIT_H
 #define ZW_SANDBOX_INIT_INIT_H
 

@@ -15,10 +15,14 @@
 #ifndef ZW_SANDBOX_INIT_PROTO_H
 #define ZW_SANDBOX_INIT_PROTO_H
 
+#include <signal.h>
 #include <stdint.h>
 
 #include "sandbox/failure.h"
 #include "sandbox/limits.h"
+
+/** From outside to pid 1: SIGSTOP for all that is inside. */
+#define SB_SIGNAL_STOP_ALL SIGUSR1
 
 #define SB_CONF_MAGIC 0x7a776901u /* "zwi", version */
 

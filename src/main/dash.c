@@ -135,11 +135,11 @@ static const char *host_rule_text(void *arg, uint32_t rule)
 	return sup_rule_text(d->sup, rule);
 }
 
-static void host_freeze(void *arg, bool is_frozen)
+static const char *host_freeze(void *arg, bool is_frozen)
 {
 	struct dash *d = arg;
 
-	sup_freeze(d->sup, is_frozen);
+	return sup_freeze(d->sup, is_frozen);
 }
 
 static const char *host_mode(void *arg, enum pol_mode mode)

@@ -144,6 +144,7 @@ struct mdl_session {
 	unsigned level;	    /* of the sandbox (sandbox/landlock.h), 0 = not known yet */
 	int64_t started_ms; /* monotonic */
 	bool is_recorded;   /* the agent's screen is */
+	bool is_frozen;	    /* all of its processes stand still */
 	bool is_dangerous;  /* --allow-dangerous-sockets is in force: red for the whole session */
 	char *pane_gone;    /* how zwatch-pane ended, and no other runs; "" = one does */
 	char *warning;	    /* dead helper, store problem ...; "" = none. The newest one */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The agent seen from outside: its terminal's master, the pane that reads it, its end. zwatch
  * itself only writes to the master; what comes out of it is zwatch-pane's to parse. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -25,10 +24,6 @@
 #define PANE_DRAIN_MS 500
 /* Between two rows about the clipboard. */
 #define CLIP_RECORD_MS 10000
-/* To freeze: rounds until nobody new is found, processes in one round, bytes of one's children. */
-#define FREEZE_ROUNDS_MAX 20
-#define PROCESSES_MAX	  100000
-#define CHILDREN_MAX_B	  (1u << 20)
 
 static void input_run(struct sup *s)
 {
@@ -353,100 +348,9 @@ void sup_stop_agent(struct sup *s)
 {
 	if (s->is_agent_over)
 		return;
-	s->is_held = false;
-	sup_freeze(s, false);
+	sup_thaw_all(s);
 	sb_session_signal(&s->sandbox, SIGTERM);
 	if (s->kill_timer == NULL)
 		s->kill_timer = zev_timer_new(s->loop, on_kill_timer, s);
 	zev_timer_start(s->kill_timer, STOP_GRACE_MS);
-}
-
-/* Processes of the sandbox, as far as they were found; the first is pid 1. */
-struct pids {
-	pid_t *list; /* owned */
-	size_t n;
-};
-
-static void pids_add(struct pids *p, pid_t pid)
-{
-	/* At 1, 2, 4, 8 ... it is full. */
-	if ((p->n & (p->n - 1)) == 0)
-		p->list = zw_xrealloc(p->list, p->n > 0 ? p->n * 2 : 1, sizeof(*p->list));
-	p->list[p->n++] = pid;
-}
-
-static void children_add(struct pids *p, pid_t pid, const char *thread)
-{
-	zw_autofree char *path = zw_xasprintf("/proc/%d/task/%s/children", pid, thread);
-	zw_autofree char *list = NULL;
-	size_t len;
-
-	if (zw_read_file(path, CHILDREN_MAX_B, &list, &len) < 0)
-		return;
-	for (char *c = list, *end; p->n < PROCESSES_MAX; c = end) {
-		long child = strtol(c, &end, 10);
-
-		if (end == c)
-			break;
-		pids_add(p, (pid_t)child);
-	}
-}
-
-/* A child is listed with the thread that made it. */
-static void process_add(struct pids *p, pid_t pid)
-{
-	zw_autofree char *path = zw_xasprintf("/proc/%d/task", pid);
-	DIR *dir = opendir(path);
-
-	if (dir == NULL)
-		return;
-	for (struct dirent *e; (e = readdir(dir)) != NULL;)
-		if (e->d_name[0] != '.')
-			children_add(p, pid, e->d_name);
-	closedir(dir);
-}
-
-size_t sup_tree(pid_t init_pid, size_t max, pid_t **ret)
-{
-	struct pids p = {NULL, 0};
-
-	pids_add(&p, init_pid);
-	for (size_t i = 0; i < p.n && p.n < max; i++)
-		process_add(&p, p.list[i]);
-	*ret = p.list;
-	return p.n < max ? p.n : max;
-}
-
-/* Signals all processes of the sandbox but pid 1. Returns how many there were. */
-static size_t signal_all(pid_t init_pid, int sig)
-{
-	struct pids p = {NULL, 0};
-
-	pids_add(&p, init_pid);
-	for (size_t i = 0; i < p.n; i++) {
-		/* First stopped, then asked for its children. */
-		if (i > 0)
-			kill(p.list[i], sig);
-		process_add(&p, p.list[i]);
-	}
-	free(p.list);
-	return p.n - 1;
-}
-
-void sup_freeze(struct sup *s, bool is_frozen)
-{
-	size_t n = 0, n_before;
-
-	if (is_frozen == s->is_frozen || (!is_frozen && s->is_held) || s->sandbox.init_pid <= 0 ||
-	    s->is_agent_over)
-		return;
-	s->is_frozen = is_frozen;
-	/* One that runs while the others are stopped may start more of them, or wake them. */
-	for (int i = 0; i < FREEZE_ROUNDS_MAX; i++) {
-		n_before = n;
-		n = signal_all(s->sandbox.init_pid, is_frozen ? SIGSTOP : SIGCONT);
-		if (!is_frozen || (i > 0 && n == n_before))
-			break;
-	}
-	sup_record(s, "mode", is_frozen ? "frozen" : "thawed");
 }

@@ -103,7 +103,7 @@ static void list(struct sup_client *c)
 		.age_ms = (uint64_t)(zw_mono_ms() - s->model.started_ms),
 		.n_waiting = (uint32_t)mdl_asks_waiting(&s->model),
 		.n_live = (uint32_t)s->model.n_live, .n_allow = s->model.n_allow,
-		.n_deny = s->model.n_deny, .is_frozen = s->is_frozen);
+		.n_deny = s->model.n_deny, .is_frozen = s->model.is_frozen);
 	TAILQ_FOREACH (a, &s->model.asks, link)
 		if (a->state == MDL_ASK_HELD || a->state == MDL_ASK_OPEN ||
 		    a->state == MDL_ASK_MISSED)

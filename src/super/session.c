@@ -22,10 +22,11 @@
 /* With history.required the agent stands still while nothing is kept of what it does. */
 static void hold(struct sup *s, bool is_held)
 {
-	if (!s->config->is_required || is_held == s->is_held)
+	bool was_held = (s->want_frozen & SUP_FROZEN_FOR_HISTORY) != 0;
+
+	if (!s->config->is_required || is_held == was_held)
 		return;
-	s->is_held = is_held;
-	sup_freeze(s, is_held);
+	sup_freeze_for_history(s, is_held);
 	sup_warn(s,
 		 is_held ? "the agent is frozen until the history can be written (history.required)"
 			 : "the agent goes on: the history is written again");

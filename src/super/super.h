@@ -212,8 +212,13 @@ const char *sup_rule_text(struct sup *s, uint32_t id);
 const char *sup_undo(struct sup *s);
 /** Ends every relayed connection that the process of this row has to its socket. */
 void sup_close(struct sup *s, const struct mdl_sock *k);
-/** SIGSTOP or SIGCONT for every process of the sandbox but its first. */
-void sup_freeze(struct sup *s, bool is_frozen);
+/**
+ * Every process of the sandbox stands still (mdl_session.is_frozen), by its control group or, where
+ * there is none of the user's own, by SIGSTOP; or goes on.
+ *
+ * Returns  a sentence that says how, or why not; static
+ */
+const char *sup_freeze(struct sup *s, bool is_frozen);
 /** Returns NULL: done; else a sentence why not, static or the configuration's. */
 const char *sup_set_mode(struct sup *s, enum pol_mode mode);
 /** SIGTERM, and SIGKILL for the whole sandbox 3 s later. */

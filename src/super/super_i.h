@@ -138,14 +138,16 @@ struct sup_offer {
 	int answer;    /* enum pol_verdict for the session; -1 = none */
 };
 
+#define SUP_FROZEN_BY_USER     1u
+#define SUP_FROZEN_FOR_HISTORY 2u
+
 struct sup {
 	const struct sup_config *config;
 	const struct sup_face *face; /* NULL = none */
 	struct zev_loop *loop;
 	struct mdl_session model;
 	struct sb_session sandbox;
-	bool is_face_open, has_sandbox, is_frozen,
-		is_held;    /* is_held: by a store that cannot be written */
+	bool is_face_open, has_sandbox;
 	int64_t clip_ms[2]; /* of the last row about a refused, a set clipboard; 0 = none */
 	unsigned n_clips[2];
 
@@ -165,6 +167,12 @@ struct sup {
 	bool has_terminal; /* the next field was filled */
 	struct zw_msg_pane_colours terminal;
 	int agent_status; /* 0 to 255, when it is over */
+
+	/* freeze.c */
+	unsigned want_frozen; /* SUP_FROZEN_ or-ed: who wants it */
+	bool is_signalled;    /* frozen by SIGSTOP, not by the control group */
+	pid_t stopped[64];    /* were stopped before */
+	size_t n_stopped;
 
 	/* tasks.c */
 	struct zev_timer *tasks_timer; /* NULL = nobody has looked yet */
@@ -252,9 +260,16 @@ struct sup {
 /** Takes the pty and watches for the sandbox's end. */
 void sup_agent_start(struct sup *s);
 void sup_agent_fini(struct sup *s);
+
+/* freeze.c */
 /** Process numbers of the sandbox, its pid 1 first, then children behind parents; at most @max. Returns
  * how many. Ownership of *ret: caller frees. */
 size_t sup_tree(pid_t init_pid, size_t max, pid_t **ret);
+
+/** Frozen while nothing is kept of what the agent does (history.required), whatever the user wants. */
+void sup_freeze_for_history(struct sup *s, bool is_frozen);
+/** It is to end: nobody's wish holds it any more. */
+void sup_thaw_all(struct sup *s);
 
 /* tasks.c */
 void sup_tasks_fini(struct sup *s);

@@ -198,7 +198,7 @@ const char *sup_task_signal(struct sup *s, uint32_t pid, uint64_t started, int s
 {
 	zw_autoclose int fd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
 
-	if (s->is_frozen)
+	if (s->model.is_frozen)
 		return "The whole agent is frozen: Ctrl-] f thaws it.";
 	if (fd < 0 || s->is_agent_over || s->sandbox.init_pid <= 0 ||
 	    !is_inside(s, (pid_t)pid, started) ||

@@ -126,10 +126,10 @@ static void on_close_sock(void *arg, const struct mdl_sock *sock)
 	(void)sock;
 }
 
-static void on_freeze(void *arg, bool is_frozen)
+static const char *on_freeze(void *arg, bool is_frozen)
 {
 	(void)arg;
-	(void)is_frozen;
+	return is_frozen ? "The agent is frozen." : "The agent goes on.";
 }
 
 static const char *on_mode(void *arg, enum pol_mode mode)

@@ -120,9 +120,12 @@ static const char *on_rule_text(void *arg, uint32_t rule)
 	return rule == 7 ? "allow *.pkgs.test, from ~/.config/zwatch/config.json:9" : NULL;
 }
 
-static void on_freeze(void *arg, bool is_frozen)
+static const char *on_freeze(void *arg, bool is_frozen)
 {
-	((struct ui_fake *)arg)->is_frozen = is_frozen;
+	struct ui_fake *f = arg;
+
+	f->is_frozen = f->model.is_frozen = is_frozen;
+	return is_frozen ? "The agent is frozen." : "The agent goes on.";
 }
 
 static const char *on_mode(void *arg, enum pol_mode mode)
