@@ -336,8 +336,10 @@ static size_t page_limit(size_t limit)
 }
 
 /* Fills a page from a bound statement; one row more than @limit tells that there are more. */
-static int sessions_take(sqlite3_stmt *st, size_t limit, struct aud_session_page *page)
+static int sessions_take(sqlite3_stmt *st, int64_t before, size_t limit,
+			 struct aud_session_page *page)
 {
+	int64_t at = before > 0 ? before : INT64_MAX;
 	int rc;
 
 	page->arena = zw_xnew(struct aud_arena);
@@ -348,7 +350,9 @@ static int sessions_take(sqlite3_stmt *st, size_t limit, struct aud_session_page
 			rc = SQLITE_DONE;
 			break;
 		}
-		session_fill(&page->rows[page->n_rows++], page->arena, st);
+		session_fill(&page->rows[page->n_rows], page->arena, st);
+		if (!aud_query_goes_on(AUD_BACKWARD, &at, page->rows[page->n_rows++].id))
+			return -EUCLEAN;
 	}
 	return rc == SQLITE_DONE ? 0 : error_of(rc);
 }
@@ -381,7 +385,7 @@ int aud_sessions(struct aud_query *q, int64_t before, size_t limit, struct aud_s
 		    " WHERE id < ?1 ORDER BY id DESC LIMIT ?2",
 		    &st, before > 0 ? before : INT64_MAX, (int64_t)limit + 1, 0);
 	if (r == 0)
-		r = sessions_take(st, limit, ret);
+		r = sessions_take(st, before, limit, ret);
 	sqlite3_finalize(st);
 	return r;
 }
@@ -426,7 +430,7 @@ int aud_session_get(struct aud_query *q, int64_t id, struct aud_session_page *re
 		    " WHERE id = ?1",
 		    &st, id, 0, 0);
 	if (r == 0)
-		r = sessions_take(st, 1, ret);
+		r = sessions_take(st, 0, 1, ret);
 	sqlite3_finalize(st);
 	return r == 0 && ret->n_rows == 0 ? ZW_E_NOT_FOUND : r;
 }
@@ -537,6 +541,7 @@ static void event_fill(struct aud_event *e, struct aud_arena *a, sqlite3_stmt *s
 static int page_bounds(struct aud_query *q, enum aud_order order, int64_t low, int64_t high,
 		       size_t limit, int64_t ret_ids[2], bool *ret_has_more)
 {
+	int64_t at = order == AUD_FORWARD ? low : high;
 	sqlite3_stmt *st = NULL;
 	size_t n = 0;
 	int rc, r = prepare(q, order == AUD_FORWARD ? IDS " LIMIT ?3" : IDS " DESC LIMIT ?3", &st,
@@ -548,6 +553,10 @@ static int page_bounds(struct aud_query *q, enum aud_order order, int64_t low, i
 		if (n == limit)
 			break;
 		ret_ids[1] = sqlite3_column_int64(st, 0);
+		if (!aud_query_goes_on(order, &at, ret_ids[1])) {
+			rc = SQLITE_CORRUPT;
+			break;
+		}
 		if (n++ == 0)
 			ret_ids[0] = ret_ids[1];
 	}
@@ -683,6 +692,7 @@ static void range_of(int64_t session, int64_t ret[2])
 static int found_ids(struct aud_query *q, const struct aud_filter *f, enum aud_order order,
 		     const int64_t range[2], size_t limit, int64_t *ids, size_t *ret_n)
 {
+	int64_t at = range[order == AUD_FORWARD ? 0 : 1];
 	sqlite3_stmt *st = NULL;
 	int rc, r = aud_query_prepare(q, f, false,
 				      "SELECT id FROM events WHERE id > ?1 AND id < ?2 AND ",
@@ -693,8 +703,13 @@ static int found_ids(struct aud_query *q, const struct aud_filter *f, enum aud_o
 	*ret_n = 0;
 	if (r <= 0)
 		return r;
-	while ((rc = sqlite3_step(st)) == SQLITE_ROW && *ret_n < limit)
-		ids[(*ret_n)++] = sqlite3_column_int64(st, 0);
+	while ((rc = sqlite3_step(st)) == SQLITE_ROW && *ret_n < limit) {
+		ids[*ret_n] = sqlite3_column_int64(st, 0);
+		if (!aud_query_goes_on(order, &at, ids[(*ret_n)++])) {
+			rc = SQLITE_CORRUPT;
+			break;
+		}
+	}
 	sqlite3_finalize(st);
 	return rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : error_of(rc);
 }
@@ -796,7 +811,7 @@ int aud_sessions_find(struct aud_query *q, const struct aud_filter *f, int64_t b
 		is_own ? " ORDER BY id DESC LIMIT ?2" : ") ORDER BY id DESC LIMIT ?2",
 		(int64_t[]){before > 0 ? before : INT64_MAX, (int64_t)limit + 1, 0, 0}, &st);
 	if (r > 0)
-		r = sessions_take(st, limit, ret);
+		r = sessions_take(st, before, limit, ret);
 	sqlite3_finalize(st);
 	return r;
 }

@@ -26,6 +26,18 @@ int aud_query_statement(struct aud_query *q, const char *sql, sqlite3_stmt **ret
 /** The events with these ids, in this order; those that are gone meanwhile are left out. */
 int aud_query_events(struct aud_query *q, const int64_t *ids, size_t n, struct aud_event_page *ret);
 
+/**
+ * Whether @id lies behind *@at in @order; it is then *@at. In a damaged store what SQLite finds need not
+ * be what was asked for, and a list that begins again where it was would never end.
+ */
+static inline bool aud_query_goes_on(enum aud_order order, int64_t *at, int64_t id)
+{
+	bool goes_on = order == AUD_FORWARD ? id > *at : id < *at;
+
+	*at = id;
+	return goes_on;
+}
+
 /** Our error for a code that a step of such a statement gave. */
 int aud_query_error(int rc);
 

@@ -70,6 +70,8 @@ static int newest(struct aud_scan *s, int64_t *ret)
 
 	if (rc == SQLITE_ROW)
 		*ret = sqlite3_column_int64(s->newest, 0);
+	if (rc == SQLITE_ROW && *ret >= s->at)
+		rc = SQLITE_CORRUPT;
 	sqlite3_reset(s->newest);
 	return rc == SQLITE_ROW ? 0 : aud_query_error(rc);
 }
@@ -78,7 +80,7 @@ static int newest(struct aud_scan *s, int64_t *ret)
  * @limit ids. Returns 1, 0 at the end, or an error. */
 static int piece(struct aud_scan *s, size_t limit, int64_t *ids, size_t *n)
 {
-	int64_t top = 0, low = 0;
+	int64_t top = 0, low = 0, at;
 	size_t n_before = *n;
 	int r = newest(s, &top), rc;
 
@@ -90,8 +92,14 @@ static int piece(struct aud_scan *s, size_t limit, int64_t *ids, size_t *n)
 	sqlite3_bind_int64(s->found, 1, low);
 	sqlite3_bind_int64(s->found, 2, top + 1);
 	sqlite3_bind_int64(s->found, 3, (int64_t)limit);
-	while ((rc = sqlite3_step(s->found)) == SQLITE_ROW && *n < n_before + limit)
-		ids[(*n)++] = sqlite3_column_int64(s->found, 0);
+	at = top + 1;
+	while ((rc = sqlite3_step(s->found)) == SQLITE_ROW && *n < n_before + limit) {
+		ids[*n] = sqlite3_column_int64(s->found, 0);
+		if (!aud_query_goes_on(AUD_BACKWARD, &at, ids[(*n)++])) {
+			rc = SQLITE_CORRUPT;
+			break;
+		}
+	}
 	sqlite3_reset(s->found);
 	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
 		return aud_query_error(rc);

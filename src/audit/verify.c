@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "src/audit/query_i.h"
 #include "src/audit/store.h"
 #include "src/base/err.h"
 
@@ -356,15 +357,16 @@ static int check_gaps(struct verify *v)
 
 static int check_all(struct verify *v)
 {
-	int64_t session = 0, n = 0;
+	int64_t session = 0, at = 0, n = 0;
 	int r = 0;
 
 	while (r == 0) {
-		r = number(v, "SELECT id FROM sessions WHERE id > ?1 ORDER BY id LIMIT 1", session,
+		r = number(v, "SELECT id FROM sessions WHERE id > ?1 ORDER BY id LIMIT 1", at,
 			   &session);
 		if (r <= 0)
 			break;
-		r = check_session(v, session);
+		r = aud_query_goes_on(AUD_FORWARD, &at, session) ? check_session(v, session)
+								 : -EUCLEAN;
 	}
 	if (r == 0)
 		r = number(v, "SELECT count(*) FROM tombstones WHERE event IS NULL AND ?1 = 0", 0,

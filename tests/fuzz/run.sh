@@ -16,7 +16,7 @@ fi
 [ -d "$corpus" ] || corpus=
 # Its own status for a find is 77, which would be taken for a skip.
 # shellcheck disable=SC2086 # words
-"$target" $limit -error_exitcode=1 -timeout=10 -timeout_exitcode=1 -rss_limit_mb=2048 -max_len=65536 \
+"$target" $limit -error_exitcode=1 -timeout=60 -timeout_exitcode=1 -rss_limit_mb=2048 -max_len=65536 \
 	-artifact_prefix="$work/bad/" "$work/new" $corpus || {
 	for f in "$work"/bad/*; do
 		[ -f "$f" ] && { echo "-- ${f##*/}"; base64 -w 0 "$f" | head -c 20000; echo; }
