@@ -114,6 +114,7 @@ void plain_prompt(struct plain *p, const char *fmt, ...)
 	p->line[0] = '\0';
 	p->is_pasted = false;
 	p->is_drawn = true;
+	p->prompt_ms = -1;
 }
 
 void plain_take(struct plain *p, enum plain_with with)
@@ -168,6 +169,8 @@ void plain_agent(struct plain *p, const void *bytes, size_t len, int64_t now_ms)
 void plain_written(struct plain *p, int64_t now_ms)
 {
 	p->now_ms = now_ms;
+	if (p->prompt_ms < 0)
+		p->prompt_ms = now_ms;
 	if (p->with == PLAIN_ASK && p->is_drawn) {
 		ui_ask_drawn(&p->ask);
 		ui_ask_written(&p->ask, now_ms);
@@ -576,6 +579,12 @@ static void line_again(struct plain *p)
 	p->is_at_start = false;
 }
 
+static void line_begin(struct plain *p)
+{
+	p->line_ms = p->now_ms;
+	p->line_quiet_ms = p->n_keys == 0 ? p->now_ms - p->before_ms : 0;
+}
+
 static void line_add(struct plain *p, uint32_t cp)
 {
 	char c[4];
@@ -586,7 +595,7 @@ static void line_add(struct plain *p, uint32_t cp)
 	if (p->len + n >= sizeof(p->line))
 		return;
 	if (p->len == 0)
-		p->line_ms = p->now_ms;
+		line_begin(p);
 	memcpy(p->line + p->len, c, n);
 	p->len += n;
 	p->line[p->len] = '\0';
@@ -601,7 +610,7 @@ static void line_key(struct plain *p, struct ui_key key)
 {
 	if (key.code == UI_KEY_ENTER && key.mods == 0) {
 		if (p->len == 0)
-			p->line_ms = p->now_ms;
+			line_begin(p);
 		line_done(p);
 	} else if (key.code == UI_KEY_ESC || (key.code == 'c' && key.mods == UI_MOD_CTRL)) {
 		leave(p);
@@ -730,6 +739,7 @@ static void on_token(const struct ui_token *t, void *arg)
 void plain_input(struct plain *p, const void *bytes, size_t len, int64_t now_ms)
 {
 	p->now_ms = now_ms;
+	p->before_ms = p->key_ms;
 	p->key_ms = now_ms;
 	p->n_inputs++;
 	p->n_keys = 0;
@@ -739,6 +749,8 @@ void plain_input(struct plain *p, const void *bytes, size_t len, int64_t now_ms)
 void plain_input_timeout(struct plain *p, int64_t now_ms)
 {
 	p->now_ms = now_ms;
+	p->before_ms = p->key_ms;
+	p->key_ms = now_ms;
 	p->n_inputs++;
 	p->n_keys = 0;
 	ui_input_timeout(&p->input, on_token, p);

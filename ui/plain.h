@@ -73,8 +73,10 @@ struct plain {
 	enum plain_with with;
 	char line[UI_NOTE_MAX + 1];
 	size_t len;
-	int64_t line_ms;   /* when the first key of the line came */
-	uint64_t n_inputs; /* calls so far; that of the newest key of the line */
+	int64_t line_ms;       /* when the first key of the line came */
+	int64_t line_quiet_ms; /* how long there had been none before */
+	int64_t prompt_ms;     /* since when the prompt has been on screen; -1 = not yet */
+	uint64_t n_inputs;     /* calls so far; that of the newest key of the line */
 	uint64_t key_input;
 	unsigned n_keys; /* in this call */
 	bool is_pasted;	 /* the line came in one piece */
@@ -92,7 +94,8 @@ struct plain {
 	uint64_t refused_us; /* newest refusal that was told */
 	int64_t refused_ms;
 	struct ui_nudge nudge;
-	int64_t key_ms; /* of the last key */
+	int64_t key_ms;	   /* of the last key */
+	int64_t before_ms; /* of the one before it */
 
 	/* PLAIN_ASK */
 	struct ui_ask ask;

@@ -266,6 +266,9 @@ static void try_rule(struct plain *p, const struct mdl_ask *a)
 
 static enum ui_ask_result press(struct plain *p, uint32_t code)
 {
+	/* Also of keys that were taken back. */
+	if (p->line_ms - p->line_quiet_ms > p->ask.key_ms)
+		p->ask.key_ms = p->line_ms - p->line_quiet_ms;
 	return ui_ask_key(&p->ask, (struct ui_key){.code = code}, p->line_ms);
 }
 

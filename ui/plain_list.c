@@ -68,12 +68,24 @@ static void deny_all(struct plain *p)
 }
 
 /* Each one that is named has to be of low risk, else none is allowed. */
+/* As for the keys of a question: what was typed before the list could be read allows nothing. */
+static bool is_early(const struct plain *p)
+{
+	return !p->config.is_second_key &&
+	       (p->prompt_ms < 0 || p->line_ms - p->prompt_ms < p->config.arm_ms ||
+		p->line_quiet_ms < p->config.quiet_ms);
+}
+
 static void allow_these(struct plain *p, const char *numbers)
 {
 	struct mdl_ask *list[PLAIN_ROWS_MAX];
 	size_t n = 0;
 	unsigned n_allowed = 0;
 
+	if (is_early(p)) {
+		plain_say(p, "Too early: allowing is asleep. Nothing was allowed.");
+		return;
+	}
 	while (*(numbers += strspn(numbers, " ,")) != '\0') {
 		size_t len = strspn(numbers, "0123456789");
 		uint64_t id = 0;

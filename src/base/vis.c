@@ -18,8 +18,8 @@ bool zw_vis_is_safe(uint32_t cp)
 		{0xfeff, 0xfeff}, {0xffa0, 0xffa0}, {0xfff0, 0xfffb}, {0xe0000, 0xe0fff},
 	};
 
-	for (size_t i = 0; i < ZW_N_ELEMENTS(unsafe); i++)
-		if (cp >= unsafe[i].first && cp <= unsafe[i].last)
+	for (size_t i = 0; i < ZW_N_ELEMENTS(unsafe) && cp >= unsafe[i].first; i++)
+		if (cp <= unsafe[i].last)
 			return false;
 	return cp <= 0x10ffff && (cp & 0xfffe) != 0xfffe;
 }

@@ -327,9 +327,16 @@ static void test_list_allows_low_risk_only(void **state)
 	(void)state;
 	come(ui_model_ask_site(&f.model, 1));
 	come(ui_model_ask_ssh(&f.model, 2));
-	type("\x1dwallow 1 2\r");
+	type("\x1dw");
+	pass(600);
+	type("allow 1 2\r");
 	assert_int_equal(f.n_answers, 0);
 	type("\x1dwallow 1\r");
+	shows("Too early");
+	assert_int_equal(f.n_answers, 0);
+	type("\x1dw");
+	pass(600);
+	type("allow 1\r");
 	assert_int_equal(f.n_answers, 1);
 	type("\x1dwdeny all\r");
 	assert_int_equal(f.n_answers, 2);
