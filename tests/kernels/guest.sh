@@ -19,6 +19,7 @@ mount -t cgroup2 cgroup /sys/fs/cgroup
 mount -t tmpfs modules /lib/modules 2>/dev/null || { mkdir -p /lib/modules && mount -t tmpfs modules /lib/modules; }
 ln -s "$here/lib/modules/$(uname -r)" "/lib/modules/$(uname -r)"
 ip link set lo up 2>/dev/null
+modprobe fuse && chmod 666 /dev/fuse
 echo zwkernel >/proc/sys/kernel/hostname
 
 grep -q "^$user:" /etc/passwd || echo "$user:x:4242:4242::$home:/bin/bash" >>/etc/passwd

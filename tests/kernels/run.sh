@@ -103,8 +103,10 @@ python3 "$ZW_SRC/tests/kernels/initramfs.py" init="$ZW_BUILD/bin/zwk_boot" modul
 
 mkdir "$stage/zwatch/bin"
 cp "$ZW_BIN"/zwatch "$ZW_BIN"/zwatch-* "$stage/zwatch/bin/"
-for f in sb_driver sb_probe broker_drive broker_fault; do cp "$ZW_BUILD/tests/$f" "$stage/zwatch/" || exit 1; done
+for f in sb_driver sb_probe broker_drive broker_fault broker_held; do cp "$ZW_BUILD/tests/$f" "$stage/zwatch/" || exit 1; done
 cp -r "$ZW_SRC/data" "$stage/zwatch/"
+mkdir -p "$stage/zwatch/sandbox/init"
+cp "$ZW_SRC/sandbox/init/selftest.def" "$stage/zwatch/sandbox/init/"
 for d in support sandbox scen net; do cp -r "$ZW_SRC/tests/$d" "$stage/zwatch/tests/"; done
 cp -r "$kernel/lib" "$stage/"
 cp "$ZW_SRC/tests/kernels/guest.sh" "$stage/"

@@ -23,6 +23,7 @@
 #include "src/base/mem.h"
 #include "src/base/str.h"
 #include "tests/sandbox/broker_rig.h"
+#include "tests/sandbox/held_fs.h"
 
 static char host_path[200], own_path[200];
 
@@ -221,35 +222,27 @@ static void open_fault_fd(struct rig *r)
 	r->fault_fd = open(FAULT_DEVICE, O_RDWR | O_CLOEXEC);
 }
 
-static void *fault_page;
+static void *held_page; /* where the address will be */
+static int fault_fd;
 static atomic_int n_back;
 
 static void *connect_by_page(void *arg)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-	int r = connect(fd, fault_page, sizeof(struct sockaddr_un)) < 0 ? errno : 0;
+	int r = connect(fd, held_page, sizeof(struct sockaddr_un)) < 0 ? errno : 0;
 
 	(void)arg;
 	n_back++;
 	return (void *)(intptr_t)r;
 }
 
-static int agent_real_page(struct rig *r)
+/* Threads whose address does not come, then calls that must not wait for that; then it comes. */
+static int others_than_page_go_on(int (*let_come)(const struct sockaddr_un *un))
 {
 	struct sockaddr_un un = {.sun_family = AF_UNIX};
-	static _Alignas(4096) char filled[4096];
 	pthread_t threads[HUNG_N];
 	int result = 0;
 
-	fault_page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	struct uffdio_api api = {.api = UFFD_API};
-	struct uffdio_register reg = {.range = {(uintptr_t)fault_page, 4096},
-				      .mode = UFFDIO_REGISTER_MODE_MISSING};
-	int fault_fd = ioctl(r->fault_fd, USERFAULTFD_IOC_NEW, O_CLOEXEC);
-
-	if (fault_fd < 0 || ioctl(fault_fd, UFFDIO_API, &api) < 0 ||
-	    ioctl(fault_fd, UFFDIO_REGISTER, &reg) < 0)
-		return -errno;
 	(void)rig_listen(own_path, SOCK_STREAM, 256);
 	for (int i = 0; i < HUNG_N; i++)
 		pthread_create(&threads[i], NULL, connect_by_page, NULL);
@@ -265,18 +258,40 @@ static int agent_real_page(struct rig *r)
 	if (result == 0 && n_back != 0)
 		result = 2;
 	zw_strlcpy(un.sun_path, own_path, sizeof(un.sun_path));
-	memcpy(filled, &un, sizeof(un));
-	struct uffdio_copy copy = {
-		.dst = (uintptr_t)fault_page, .src = (uintptr_t)filled, .len = sizeof(filled)};
-	if (ioctl(fault_fd, UFFDIO_COPY, &copy) < 0)
-		return -errno;
+	int error = let_come(&un);
+	if (error != 0)
+		return error;
 	for (int i = 0; i < HUNG_N; i++) {
-		void *error;
+		void *failed;
 
-		pthread_join(threads[i], &error);
-		result = result == 0 ? (int)(intptr_t)error : result;
+		pthread_join(threads[i], &failed);
+		result = result == 0 ? (int)(intptr_t)failed : result;
 	}
 	return result;
+}
+
+static int fill_page(const struct sockaddr_un *un)
+{
+	static _Alignas(4096) char filled[4096];
+	struct uffdio_copy copy = {
+		.dst = (uintptr_t)held_page, .src = (uintptr_t)filled, .len = sizeof(filled)};
+
+	memcpy(filled, un, sizeof(*un));
+	return ioctl(fault_fd, UFFDIO_COPY, &copy) < 0 ? -errno : 0;
+}
+
+static int agent_real_page(struct rig *r)
+{
+	held_page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct uffdio_api api = {.api = UFFD_API};
+	struct uffdio_register reg = {.range = {(uintptr_t)held_page, 4096},
+				      .mode = UFFDIO_REGISTER_MODE_MISSING};
+
+	fault_fd = ioctl(r->fault_fd, USERFAULTFD_IOC_NEW, O_CLOEXEC);
+	if (fault_fd < 0 || ioctl(fault_fd, UFFDIO_API, &api) < 0 ||
+	    ioctl(fault_fd, UFFDIO_REGISTER, &reg) < 0)
+		return -errno;
+	return others_than_page_go_on(fill_page);
 }
 
 static void test_real_page_that_is_held_back__holds_up_nobody_else(void **state)
@@ -293,6 +308,85 @@ static void test_real_page_that_is_held_back__holds_up_nobody_else(void **state)
 	rig_start(r, agent_real_page);
 	assert_int_equal(rig_result(r), 0);
 	end_rig(r);
+}
+
+/* The same by a file server, as sshfs is one, which anybody may have mounted in the project. */
+#define FS_DEVICE "/dev/fuse"
+
+static struct held_fs held_fs;
+
+static int release_fs(const struct sockaddr_un *un)
+{
+	bool was_asked = held_fs_waiting(&held_fs) > 0;
+
+	held_fs_release(&held_fs, un, sizeof(*un));
+	return was_asked ? 0 : 4;
+}
+
+/* In the namespaces of the agent; gone with them. */
+static int mount_held(const struct rig *r, char *out, size_t size)
+{
+	snprintf(out, size, "%s/slow", r->dir);
+	return mkdir(out, 0700) < 0 ? -errno : held_fs_mount(&held_fs, out);
+}
+
+static int agent_served_page(struct rig *r)
+{
+	char dir[100], path[120];
+	int error = mount_held(r, dir, sizeof(dir));
+
+	if (error < 0)
+		return error;
+	snprintf(path, sizeof(path), "%s/page", dir);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	held_page = fd < 0 ? MAP_FAILED : mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+	/* Not left to the end of the process: the server ends with it, and could not answer. */
+	close(fd);
+	return held_page == MAP_FAILED ? -errno : others_than_page_go_on(release_fs);
+}
+
+static int agent_served_folder(struct rig *r)
+{
+	char dir[100], path[120];
+	int error = mount_held(r, dir, sizeof(dir));
+
+	if (error < 0)
+		return error;
+	snprintf(path, sizeof(path), "%s/hung/x.sock", dir);
+	int result = others_go_on(r, path);
+	bool was_asked = held_fs_waiting(&held_fs) > 0;
+	held_fs_release(&held_fs, "", 1);
+	if (result == 0 && rig_connect(path, SOCK_STREAM) != -ENOENT)
+		result = 3;
+	return result == 0 && !was_asked ? 4 : result;
+}
+
+static void run_served(int (*agent)(struct rig *r))
+{
+	if (access(FS_DEVICE, R_OK | W_OK) < 0) {
+		print_message("note: " FS_DEVICE " is not ours to use\n");
+		return;
+	}
+	struct rig *r = new_rig();
+	rig_start(r, agent);
+	int result = rig_result(r);
+	end_rig(r);
+	if (result == -ENODEV || result == -EPERM || result == -EINVAL)
+		print_message("note: no file server may be mounted here: %d\n", result);
+	else
+		assert_int_equal(result, 0);
+}
+
+static void test_page_of_a_file_server_that_does_not_answer__holds_up_nobody_else(void **state)
+{
+	(void)state;
+	run_served(agent_served_page);
+}
+
+static void test_folder_of_a_file_server_that_does_not_answer__holds_up_nobody_else(void **state)
+{
+	(void)state;
+	run_served(agent_served_folder);
 }
 
 static int agent_hung_folder(struct rig *r)
@@ -553,6 +647,10 @@ int main(int argc, char **argv)
 			test_z128_handled_signals__verdict_or_eintr_and_no_connection_by_itself),
 		cmocka_unit_test(test_page_that_does_not_come__holds_up_nobody_else),
 		cmocka_unit_test(test_real_page_that_is_held_back__holds_up_nobody_else),
+		cmocka_unit_test(
+			test_page_of_a_file_server_that_does_not_answer__holds_up_nobody_else),
+		cmocka_unit_test(
+			test_folder_of_a_file_server_that_does_not_answer__holds_up_nobody_else),
 		cmocka_unit_test(test_folder_that_does_not_answer__holds_up_nobody_else),
 		cmocka_unit_test(test_page_not_yet_read_in__is_waited_for),
 		cmocka_unit_test(test_abstract_name_taken_by_another_meanwhile__not_opened),

@@ -96,11 +96,9 @@ P
 # Z130: a question without a terminal is an immediate denial, on record, with a hint
 serve_unix "$W/docker.sock"
 export DOCKER_HOST=unix://$W/docker.sock
-start=$(date +%s)
-timeout 20 "$zwatch" run -- curl -sS --max-time 15 --unix-socket "$W/docker.sock" http://x/_ping >"$W/out" 2>"$W/err" </dev/null
-status=$?
-[ $status -ne 0 ] && echo "ok: Z130 refused ($status)" || bad "Z130 docker.sock was reached"
-[ $(($(date +%s) - start)) -le 5 ] && echo "ok: Z130 at once" || bad "Z130 it waited"
+# (By its own limit curl would end with 28.)
+timeout 100 "$zwatch" run -- curl -sS --max-time 60 --unix-socket "$W/docker.sock" http://x/_ping >"$W/out" 2>"$W/err" </dev/null
+same "Z130 refused, and at once" 7 $?
 [ ! -e "$W/served" ] && echo "ok: Z130 the listener saw nothing" || bad "Z130 the listener was reached"
 log=$("$zwatch" log last --json)
 has "Z130 on record" '"did": ?"deny"' "$log"
