@@ -985,6 +985,8 @@ void dash_draw_status(struct ui_core *core, const struct draw_ctx *c)
 		    c->cols >= 60 ? "DANGEROUS SOCKETS OPEN" : "DANGEROUS");
 	if (core->has_session)
 		add(&s, 3, UI_STYLE_STRONG, "%s", zw_mode_word(core->model->mode));
+	if (core->has_session && core->model->is_private)
+		add(&s, 3, UI_STYLE_STRONG, "PRIVATE");
 	if (core->has_session && core->model->is_recorded)
 		add(&s, 3, UI_STYLE_STRONG, "REC");
 	if (core->model->is_frozen)

@@ -173,7 +173,7 @@ static const char *const *values_of(const char *field, size_t len)
 		const char *field, *words[9];
 	} list[] = {
 		{"did", {"allow", "deny", "ask", "auto", "miss", "gone", "fail"}},
-		{"kind", {"net", "unix", "dns", "question", "file", "mode", "term"}},
+		{"kind", {"net", "unix", "dns", "question", "file", "mode", "terminal"}},
 		{"risk", {"harmless", "low", "HIGH", "CRITICAL"}},
 		{"mode", {"watch", "guard", "strict"}},
 		{"by", {"user", "rule", "mode", "catalogue", "limit", "timeout", "no-terminal"}},

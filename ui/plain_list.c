@@ -204,7 +204,10 @@ void plain_status_say(struct plain *p)
 	char up[UI_FMT_MAX], down[UI_FMT_MAX], length[UI_FMT_MAX];
 
 	plain_say(p, "Session %ju, %s in %s, mode %s%s%s.", (uintmax_t)m->number, m->agent,
-		  m->project, zw_mode_word(m->mode), m->is_recorded ? ", screen recorded" : "",
+		  m->project, zw_mode_word(m->mode),
+		  m->is_private	   ? ", private: only sums are kept"
+		  : m->is_recorded ? ", screen recorded"
+				   : "",
 		  m->is_dangerous ? ", DANGEROUS sockets are open without a question" : "");
 	plain_say(p, "%zu waiting, %ju live, allowed %ju, refused %ju, asked %ju, missed %ju.",
 		  mdl_asks_waiting(m), (uintmax_t)m->n_live, (uintmax_t)m->n_allow,

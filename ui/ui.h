@@ -114,6 +114,8 @@ struct ui_host {
 	/** zwatch-pane is to be started anew: it died, or it hangs. */
 	void (*pane_restart)(void *arg);
 	void (*look)(void *arg, const struct ui_look *look);
+	/** The user copied a link of the agent's output: for the record. NULL: of no interest. */
+	void (*link_used)(void *arg, const char *uri);
 	/** Once the terminal has answered, and when something of it changes. Never called when it does
 	 * not answer. */
 	void (*terminal)(void *arg, const struct ui_terminal *terminal);

@@ -307,8 +307,11 @@ static void copy_link(struct view_scroll *v)
 
 	if (v->link[0] == '\0')
 		ui_core_say(core, "No link under the cursor.");
-	else
-		core->effects.copy(core->effects.arg, v->link, strlen(v->link), false);
+	if (v->link[0] == '\0')
+		return;
+	core->effects.copy(core->effects.arg, v->link, strlen(v->link), false);
+	if (core->host.link_used != NULL)
+		core->host.link_used(core->host.arg, v->link);
 }
 
 /* -- commands ------------------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #include <termios.h>
 
 #include "src/audit/known.h"
+#include "src/audit/query.h"
 #include "src/base/err.h"
 #include "src/base/io.h"
 #include "src/base/log.h"
@@ -314,18 +315,37 @@ static void say_failure(const struct sup_result *r)
 		dprintf(2, "        fix: %s\n", r->fix);
 }
 
-static void say_end(const struct sup_result *r)
+/* " 5 new things" of the session that has just been closed; "" = none, or not known. */
+static void new_text(const struct start *st, uint64_t session, char *out, size_t size)
 {
+	zw_autofree char *store = cmd_store_path(st);
+	struct aud_session_page page = {0};
+	struct aud_query *q = NULL;
+
+	*out = '\0';
+	if (session != 0 && aud_query_open(store, &q) == 0 &&
+	    aud_session_get(q, (int64_t)session, &page) == 0 && page.rows[0].n_new > 0)
+		snprintf(out, size, ", %lld new %s", (long long)page.rows[0].n_new,
+			 page.rows[0].n_new == 1 ? "thing" : "things");
+	aud_session_page_clear(&page);
+	aud_query_free(q);
+}
+
+static void say_end(const struct start *st, const struct sup_result *r)
+{
+	char fresh[48];
+
 	zw_autofree char *number =
 		r->session != 0 ? zw_xasprintf("session %llu", (unsigned long long)r->session)
 				: zw_xstrdup("session not recorded");
 
+	new_text(st, r->session, fresh, sizeof(fresh));
 	dprintf(2,
 		"zwatch: %s, %lld min, exit %d.  allowed %llu, refused %llu, asked %llu (%llu "
-		"missed).\n",
+		"missed)%s.\n",
 		number, (long long)(r->length_ms / 60000), r->exit_status,
 		(unsigned long long)r->n_allow, (unsigned long long)r->n_deny,
-		(unsigned long long)r->n_ask, (unsigned long long)r->n_miss);
+		(unsigned long long)r->n_ask, (unsigned long long)r->n_miss, fresh);
 	if (*r->warning != '\0')
 		dprintf(2, "        warning: %s\n", r->warning);
 	if (*r->cast_path != '\0')
@@ -334,6 +354,9 @@ static void say_end(const struct sup_result *r)
 		dprintf(2, "        review: zwatch show %llu%s%.*s\n",
 			(unsigned long long)r->session,
 			*r->head != '\0' ? "     head of its record: " : "", HEAD_DIGITS, r->head);
+	if (r->session != 0 && r->n_miss > 0)
+		dprintf(2, "        missed: zwatch log %llu did:miss\n",
+			(unsigned long long)r->session);
 	if (r->session != 0 && r->n_kept > 0)
 		dprintf(2, "        undo what was kept (%u): zwatch rules list --session %llu\n",
 			r->n_kept, (unsigned long long)r->session);
@@ -565,7 +588,7 @@ static void session_end(struct start *st, const struct cli *cli, struct sup_resu
 		say_failure(result);
 	else if (!cli_has(cli, CLI_OPT_QUIET) &&
 		 (isatty(STDERR_FILENO) || cli_has(cli, CLI_OPT_VERBOSE)))
-		say_end(result);
+		say_end(st, result);
 	say_head(result);
 	if (result->is_prune_due)
 		cmd_db_prune_behind(st);

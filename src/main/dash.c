@@ -195,6 +195,13 @@ static void host_look(void *arg, const struct ui_look *l)
 	}
 }
 
+static void host_link_used(void *arg, const char *uri)
+{
+	struct dash *d = arg;
+
+	sup_noted_link(d->sup, uri);
+}
+
 static void host_terminal(void *arg, const struct ui_terminal *t)
 {
 	struct dash *d = arg;
@@ -239,6 +246,7 @@ void dash_host(struct dash *d, struct ui_host *ret)
 				.stop_agent = host_stop_agent,
 				.pane_restart = host_pane_restart,
 				.look = host_look,
+				.link_used = host_link_used,
 				.terminal = host_terminal,
 				.arg = d};
 }

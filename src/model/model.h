@@ -143,6 +143,7 @@ struct mdl_session {
 	enum pol_mode mode;
 	unsigned level;	    /* of the sandbox (sandbox/landlock.h), 0 = not known yet */
 	int64_t started_ms; /* monotonic */
+	bool is_private;    /* sums alone are kept of it */
 	bool is_recorded;   /* the agent's screen is */
 	bool is_frozen;	    /* all of its processes stand still */
 	bool is_dangerous;  /* --allow-dangerous-sockets is in force: red for the whole session */

@@ -22,8 +22,6 @@
 #define REDRAW_MS 150
 /* After the agent's end, for its last output to reach the screen. */
 #define PANE_DRAIN_MS 500
-/* Between two rows about the clipboard. */
-#define CLIP_RECORD_MS 10000
 
 static void input_run(struct sup *s)
 {
@@ -229,28 +227,12 @@ static void maybe_over(struct sup *s)
 		zev_timer_start(s->patience, PANE_DRAIN_MS);
 }
 
-/* A program may try without end: the record gets the first, and how many followed at most every
- * CLIP_RECORD_MS. */
-static void clip_record(struct sup *s, bool is_set, const char *what)
-{
-	int64_t now = zw_mono_ms(), *last = &s->clip_ms[is_set];
-	unsigned n = ++s->n_clips[is_set];
-
-	if (*last != 0 && now - *last < CLIP_RECORD_MS)
-		return;
-	*last = now;
-	zw_autofree char *line = n > 1 ? zw_xasprintf("%s (%u times)", what, n) : zw_xstrdup(what);
-	s->n_clips[is_set] = 0;
-	sup_record(s, "terminal", line);
-}
-
 static void clipboard_refused(struct sup *s, const struct zw_msg_pane_note *m)
 {
 	bool is_read = zw_span_eq(m->text, "read");
 
-	clip_record(s, false,
-		    is_read ? "the agent wanted to read the clipboard; refused"
-			    : "the agent wanted to set the clipboard; refused");
+	sup_noted(s, is_read ? SUP_NOTED_CLIP_READ : SUP_NOTED_CLIP_SET,
+		  m->times > 0 ? m->times : 1, zw_span(""));
 	if (s->is_face_open)
 		s->face->note(s->face->arg, ZW_NOTE_KIND_CLIPBOARD, m->value,
 			      is_read ? "The agent wanted to read the clipboard: refused."
@@ -262,7 +244,7 @@ static void clipboard_set(struct sup *s, struct zw_span text)
 {
 	if (!s->config->has_clipboard)
 		return;
-	clip_record(s, true, "the agent set the clipboard");
+	sup_noted(s, SUP_NOTED_CLIP_DONE, 1, zw_span(""));
 	if (s->is_face_open)
 		s->face->clip(s->face->arg, text.p, text.len);
 }
@@ -290,6 +272,10 @@ void sup_on_pane_msg(struct sup *s, enum zw_msg_id id, const union zw_msg_any *m
 		zw_autofree char *text = NULL;
 
 		mdl_set(&text, msg->pane_note.text, 256);
+		if (msg->pane_note.kind == ZW_NOTE_KIND_NOTIFY)
+			sup_noted(s, SUP_NOTED_NOTICE,
+				  msg->pane_note.times > 0 ? msg->pane_note.times : 1,
+				  zw_span(text));
 		if (s->is_face_open)
 			s->face->note(s->face->arg, msg->pane_note.kind, msg->pane_note.value,
 				      text);

@@ -459,6 +459,7 @@ static void finish(struct sup *s, bool has_run)
 	s->end_signal = 0;
 	sup_asks_fini(s);
 	sup_unsent_end(s);
+	sup_noted_end(s);
 	sup_uses_write(s);
 	sup_helper_stop(&s->broker);
 	/* Connections that are still open get their last row: it leaves when it has told them all. */
@@ -531,6 +532,7 @@ static void init(struct sup *s, const struct sup_config *config, const struct su
 	mdl_set_path(&s->model, &s->model.project, zw_span(config->project));
 	s->model.mode = config->mode;
 	s->model.is_dangerous = config->is_dangerous;
+	s->model.is_private = config->is_private;
 	s->model.started_ms = zw_mono_ms();
 	for (size_t i = 0; i < config->n_rules; i++)
 		if (config->rules[i].id > s->last_rule)

@@ -151,6 +151,8 @@ void sup_pane_restart(struct sup *s);
 void sup_frame_done(struct sup *s);
 /** pane_scroll, pane_find, pane_copy or pane_link, with their struct; lost when no pane runs. */
 void sup_pane_ask(struct sup *s, enum zw_msg_id id, const void *msg);
+/** The user copied a link of the agent's output: scheme and host are recorded. */
+void sup_noted_link(struct sup *s, const char *uri);
 /** What is known of the user's terminal; every pane gets it. */
 void sup_pane_colours(struct sup *s, const struct zw_msg_pane_colours *m);
 /** The question is on screen: its clock stands. */

@@ -63,6 +63,21 @@ struct sup_use {
 	int64_t last_s;
 };
 
+/** What the agent did with its terminal besides printing. */
+enum sup_noted_kind {
+	SUP_NOTED_CLIP_READ,
+	SUP_NOTED_CLIP_SET,
+	SUP_NOTED_CLIP_DONE,
+	SUP_NOTED_NOTICE,
+	SUP_NOTED_LINK,
+	SUP_NOTED_MAX
+};
+struct sup_noted {
+	int64_t ms; /* of the last row; 0 = none */
+	unsigned n; /* since */
+	char *text; /* owned; of the last one */
+};
+
 /** A question on its way: whose it is, and by which number there. */
 struct sup_ask {
 	TAILQ_ENTRY(sup_ask) link;
@@ -148,8 +163,7 @@ struct sup {
 	struct mdl_session model;
 	struct sb_session sandbox;
 	bool is_face_open, has_sandbox;
-	int64_t clip_ms[2]; /* of the last row about a refused, a set clipboard; 0 = none */
-	unsigned n_clips[2];
+	struct sup_noted noted[SUP_NOTED_MAX];
 
 	struct sup_helper audit, broker, pane, proxy, resolver;
 
@@ -394,6 +408,10 @@ void sup_on_sock_event(struct sup *s, struct sup_helper *h, const struct zw_msg_
 void sup_on_conn_event(struct sup *s, struct sup_helper *h, const struct zw_msg_conn_event *m);
 void sup_on_committed(struct sup *s, const struct zw_msg_committed *m);
 /** A line for the record (kind is a word of the store) and, as a warning, for the screen. */
+/** Records it, at once or as a part of a count; @text printable or raw, cut. */
+void sup_noted(struct sup *s, enum sup_noted_kind kind, unsigned n_times, struct zw_span text);
+/** What is not written yet. */
+void sup_noted_end(struct sup *s);
 void sup_record(struct sup *s, const char *kind, const char *text);
 void sup_warn(struct sup *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void sup_changed(struct sup *s, unsigned changed);

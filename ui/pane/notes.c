@@ -25,8 +25,10 @@ static void on_note(void *arg, const char *title, const char *text)
 {
 	struct pane_notes *n = arg;
 
-	if (n->n_texts == PANE_NOTES_MAX)
+	if (n->n_texts == PANE_NOTES_MAX) {
+		n->n_more++;
 		return;
+	}
 	n->text[n->n_texts++] =
 		*title != '\0' ? zw_xasprintf("%s: %s", title, text) : zw_xstrdup(text);
 }
@@ -49,8 +51,11 @@ static void on_clipboard(void *arg, bool is_read, size_t len_b, struct zw_span t
 		n->clip_len_b = text.len;
 		return;
 	}
-	n->n_clipboards++;
-	n->is_clipboard_read = is_read;
+	if (is_read) {
+		n->n_clip_reads++;
+		return;
+	}
+	n->n_clip_sets++;
 	n->clipboard_len_b = len_b;
 }
 
@@ -64,8 +69,8 @@ const struct pane_vt_events pane_notes_events = {
 
 bool pane_notes_is_empty(const struct pane_notes *n)
 {
-	return n->title == NULL && n->n_texts == 0 && n->n_bells == 0 && n->n_clipboards == 0 &&
-	       n->clip == NULL && !n->has_progress;
+	return n->title == NULL && n->n_texts == 0 && n->n_bells == 0 && n->n_clip_reads == 0 &&
+	       n->n_clip_sets == 0 && n->clip == NULL && !n->has_progress;
 }
 
 void pane_notes_send(struct pane_notes *n, struct zw_chan *chan)
@@ -75,11 +80,16 @@ void pane_notes_send(struct pane_notes *n, struct zw_chan *chan)
 	if (n->n_bells > 0)
 		zw_send(chan, pane_note, .kind = ZW_NOTE_KIND_BELL, .value = n->n_bells);
 	for (size_t i = 0; i < n->n_texts; i++)
-		zw_send(chan, pane_note, .kind = ZW_NOTE_KIND_NOTIFY, .text = zw_span(n->text[i]));
-	if (n->n_clipboards > 0)
+		zw_send(chan, pane_note, .kind = ZW_NOTE_KIND_NOTIFY,
+			.times = 1 + (i + 1 == n->n_texts ? n->n_more : 0),
+			.text = zw_span(n->text[i]));
+	if (n->n_clip_sets > 0)
 		zw_send(chan, pane_note, .kind = ZW_NOTE_KIND_CLIPBOARD,
-			.value = (uint32_t)n->clipboard_len_b,
-			.text = zw_span(n->is_clipboard_read ? "read" : "set"));
+			.value = (uint32_t)n->clipboard_len_b, .times = n->n_clip_sets,
+			.text = zw_span("set"));
+	if (n->n_clip_reads > 0)
+		zw_send(chan, pane_note, .kind = ZW_NOTE_KIND_CLIPBOARD, .times = n->n_clip_reads,
+			.text = zw_span("read"));
 	if (n->clip != NULL)
 		zw_send(chan, pane_clip, .text = zw_span_n(n->clip, n->clip_len_b));
 	if (n->has_progress)

@@ -17,9 +17,10 @@ struct pane_notes {
 	char *title;		    /* owned; NULL = no change */
 	char *text[PANE_NOTES_MAX]; /* owned */
 	size_t n_texts;
-	unsigned n_bells, n_clipboards;
-	size_t clipboard_len_b; /* of the last one */
-	bool is_clipboard_read;
+	unsigned n_more; /* behind them, dropped */
+	unsigned n_bells;
+	unsigned n_clip_reads, n_clip_sets; /* wishes that were refused */
+	size_t clipboard_len_b;		    /* of the last one that was to be set */
 	char *clip; /* owned; what the last one set, NULL = nothing that it may */
 	size_t clip_len_b;
 	bool has_progress;
