@@ -19,6 +19,7 @@
 #include "src/base/words.h"
 #include "ui/guard.h"
 #include "ui/pane/vt.h"
+#include "ui/layout.h"
 #include "ui/ui.h"
 
 struct rig {
@@ -651,6 +652,86 @@ static void test_colour__true_or_the_nearest(void **state)
 	assert_false(sent("8;5;"));
 }
 
+/* One random act of a program on its screen: text with wide and combining characters, erasing, moving rows. */
+static size_t random_act(char *out, size_t size)
+{
+	static const char *const text[] = {"a",		"Z",
+					   " ",		"\xe6\x97\xa5",
+					   "e\xcc\x81", "\xe6\x9c\xac\xe8\xaa\x9e",
+					   "\033[31m",	"\033[48;5;4m",
+					   "\033[m",	"\033[K",
+					   "\033[@",	"\033[P",
+					   "\033[L",	"\033[M",
+					   "\r\n"};
+	int len = snprintf(out, size, "\033[%d;%dH", rand() % r.rows + 1, rand() % r.cols + 1);
+
+	for (int i = rand() % 4; i >= 0; i--)
+		len += snprintf(out + len, size - (size_t)len, "%s",
+				text[(size_t)rand() % ZW_N_ELEMENTS(text)]);
+	return (size_t)len;
+}
+
+static uint32_t shown_as(const struct pane_cell *cell)
+{
+	return cell->cp[0] == 0 ? ' ' : cell->cp[0];
+}
+
+static bool is_alike(const struct pane_cell *got, const struct pane_cell *want)
+{
+	return got->width == want->width &&
+	       (want->width == 0 || (shown_as(got) == shown_as(want) && got->cp[1] == want->cp[1] &&
+				     got->bg == want->bg));
+}
+
+/* Whether the terminal shows in the agent's part what the agent printed. */
+static bool is_shown(struct pane_vt *terminal, const struct pane_vt *agent)
+{
+	struct pane_cell want[100], got[100];
+	struct ui_rects rects;
+
+	for (size_t i = 0; i < r.out.len;)
+		i += pane_vt_feed(terminal, zw_buf_head(&r.out) + i, r.out.len - i, zw_mono_ms());
+	zw_buf_consume(pane_vt_replies(terminal), pane_vt_replies(terminal)->len);
+	forget();
+	ui_layout_make((enum ui_layout)0, 30, 100, &rects);
+	for (int row = 0; row < r.rows; row++) {
+		pane_vt_copy_row(agent, (unsigned)row, want);
+		pane_vt_copy_row(terminal, (unsigned)(rects.agent.top + row), got);
+		for (int col = 0; col < r.cols; col++)
+			if (!is_alike(&got[rects.agent.left + col], &want[col]))
+				return false;
+	}
+	return true;
+}
+
+/* Rows drawn alone and parts of rows pushed alone end in the picture that the agent printed. */
+static void test_part__as_if_all_were_drawn(void **state)
+{
+	const struct pane_vt_config outer = {.rows = 30, .cols = 100};
+	struct pane_vt *terminal = pane_vt_new(&outer, &vt_events, NULL);
+	char act[1024];
+
+	(void)state;
+	srand(7);
+	assert_int_equal(open_ui(), 0);
+	struct pane_vt_config config = {.rows = (unsigned)r.rows, .cols = (unsigned)r.cols};
+	struct pane_vt *vt = pane_vt_new(&config, &vt_events, NULL);
+	run_ms(20);
+	for (int i = 0; i < 60; i++) {
+		size_t len = 0;
+
+		for (int n = rand() % 8; n >= 0; n--)
+			len += random_act(act + len, sizeof(act) - len);
+		feed_all(vt, act, len);
+		for (int wait = 0; !is_shown(terminal, vt); wait++) {
+			assert_true(wait < 6000);
+			run_ms(10);
+		}
+	}
+	pane_vt_free(vt);
+	pane_vt_free(terminal);
+}
+
 static void test_colour__more_pairs_than_there_are(void **state)
 {
 	uint32_t n = 0;
@@ -760,6 +841,7 @@ int main(void)
 		T(test_Z099_cells__nothing_unlisted_reaches_the_terminal),
 		T(test_Z099_corpus__only_listed_bytes_on_every_terminal),
 		T(test_colour__true_or_the_nearest),
+		T(test_part__as_if_all_were_drawn),
 		T(test_colour__more_pairs_than_there_are),
 		T(test_stuck__a_terminal_that_does_not_read),
 		T(test_resize__draws_the_new_size),
