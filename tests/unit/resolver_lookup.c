@@ -176,7 +176,8 @@ static void test_lookup__silent_server_gets_company(void **state)
 	assert_int_equal(n_answers, 0);
 	run(200);
 	assert_int_equal(last_status, ZW_RES_STATUS_OK);
-	assert_true(zw_mono_ms() - t0 < 2500);
+	/* long before the first server's 3 s, unless this process was not let run */
+	assert_true(zw_mono_ms() - t0 < 2500 || s[1].n_asked > 0);
 	res_lookup_start(l, 2, "b.example", RES_TYPE_ADDR);
 	run(30);
 	assert_int_equal(n_answers, 2);
