@@ -25,31 +25,13 @@
 
 static char host_path[200], host_path_2[200];
 
-static struct rig *new_rig(void)
+static struct rig *make_rig(void)
 {
-	struct rig *r = zw_xnew(struct rig);
+	struct rig *r = rig_new();
 
-	rig_init(r);
 	snprintf(host_path, sizeof(host_path), "%s/host.sock", r->dir);
 	snprintf(host_path_2, sizeof(host_path_2), "%s/hidden/docker.sock", r->dir);
 	return r;
-}
-
-static void end_rig(struct rig *r)
-{
-	rig_fini(r);
-	free(r);
-}
-
-static bool has_ask(struct rig *r)
-{
-	return r->n_asks > 0;
-}
-
-static bool never(struct rig *r)
-{
-	(void)r;
-	return false;
 }
 
 /* -- own sockets ------------------------------------------------------------------------------- */
@@ -86,7 +68,7 @@ static bool has_own_counts(struct rig *r)
 
 static void test_z157_own_socket__connects_unasked_and_is_counted(void **state)
 {
-	struct rig *r = new_rig();
+	struct rig *r = make_rig();
 
 	(void)state;
 	rig_start(r, agent_own);
@@ -95,7 +77,7 @@ static void test_z157_own_socket__connects_unasked_and_is_counted(void **state)
 	assert_non_null(rig_row(r, ZW_DID_AUTO, "@own"));
 	assert_int_equal(r->n_asks, 0);
 	assert_false(rig_row(r, ZW_DID_AUTO, "own.sock")->want_commit);
-	end_rig(r);
+	rig_free(r);
 }
 
 static int backlog_listener;
@@ -143,12 +125,12 @@ static int agent_backlog(struct rig *r)
 
 static void test_full_backlog__waits_alone(void **state)
 {
-	struct rig *r = new_rig();
+	struct rig *r = make_rig();
 
 	(void)state;
 	rig_start(r, agent_backlog);
 	assert_int_equal(rig_result(r), 0);
-	end_rig(r);
+	rig_free(r);
 }
 
 /* -- host sockets ------------------------------------------------------------------------------ */
@@ -162,7 +144,7 @@ static int agent_connect_once(struct rig *r)
 
 static void test_host_socket__denied_by_user(void **state)
 {
-	struct rig *r = new_rig();
+	struct rig *r = make_rig();
 	zw_autoclose int fd = rig_listen(host_path, SOCK_STREAM, 4);
 
 	(void)state;
@@ -176,7 +158,7 @@ static void test_host_socket__denied_by_user(void **state)
 	assert_int_equal(r->asks[0].listener_uid, getuid());
 	assert_non_null(rig_row(r, ZW_DID_DENY, "host.sock"));
 	assert_int_equal(rig_row(r, ZW_DID_DENY, "host.sock")->by, ZW_BY_USER);
-	end_rig(r);
+	rig_free(r);
 }
 
 static int agent_talk(struct rig *r)
@@ -226,23 +208,23 @@ static void talk_and_check(struct rig *r, const char *target)
 
 static void test_host_socket__allowed_is_relayed_and_counted(void **state)
 {
-	struct rig *r = new_rig();
+	struct rig *r = make_rig();
 
 	(void)state;
 	talk_and_check(r, host_path);
-	end_rig(r);
+	rig_free(r);
 }
 
 static void test_host_socket__not_mounted_inside_is_reached_after_allow(void **state)
 {
-	struct rig *r = new_rig();
+	struct rig *r = make_rig();
 
 	(void)state;
 	r->local_port = 1;
 	talk_and_check(r, host_path_2);
 	assert_string_equal(r->asks[0].class_name, "docker");
 	assert_int_equal(r->asks[0].risk, POL_RISK_CRITICAL);
-	end_rig(r);
+	rig_free(r);
 }
 
 static int agent_direct(struct rig *r)
@@ -263,7 +245,7 @@ static int agent_direct(struct rig *r)
 
 static void test_host_socket__direct_way_connects_the_programs_own_socket(void **state)
 {
-	struct rig *r = new_rig();
+	struct rig *r = make_rig();
 	char path[200];
 
 	(void)state;
@@ -274,12 +256,12 @@ static void test_host_socket__direct_way_connects_the_programs_own_socket(void *
 	assert_int_equal(rig_result(r), 0);
 	kill(server, SIGKILL);
 	waitpid(server, NULL, 0);
-	end_rig(r);
+	rig_free(r);
 }
 
 static void test_host_socket__no_record_no_grant(void **state)
 {
-	struct rig *r = new_rig();
+	struct rig *r = make_rig();
 	zw_autoclose int fd = rig_listen(host_path, SOCK_STREAM, 4);
 
 	(void)state;
@@ -289,12 +271,12 @@ static void test_host_socket__no_record_no_grant(void **state)
 	assert_int_equal(rig_result(r), -EACCES);
 	assert_true(rig_untouched(fd));
 	assert_non_null(rig_row(r, ZW_DID_DENY, "host.sock"));
-	end_rig(r);
+	rig_free(r);
 }
 
 static void test_host_socket__nobody_to_ask_is_denied(void **state)
 {
-	struct rig *r = new_rig();
+	struct rig *r = make_rig();
 	zw_autoclose int fd = rig_listen(host_path, SOCK_STREAM, 4);
 
 	(void)state;
@@ -304,17 +286,17 @@ static void test_host_socket__nobody_to_ask_is_denied(void **state)
 	assert_true(rig_untouched(fd));
 	assert_int_equal(r->n_asks, 0);
 	assert_int_equal(rig_row(r, ZW_DID_DENY, "host.sock")->by, ZW_BY_NO_TERMINAL);
-	end_rig(r);
+	rig_free(r);
 }
 
 static void test_host_socket__exchanged_while_reading_is_not_opened(void **state)
 {
-	struct rig *r = new_rig();
+	struct rig *r = make_rig();
 	int fd = rig_listen(host_path, SOCK_STREAM, 4);
 
 	(void)state;
 	rig_start(r, agent_connect_once);
-	assert_true(rig_run(r, has_ask, 3000));
+	assert_true(rig_run(r, rig_has_ask, 3000));
 	close(fd);
 	unlink(host_path);
 	fd = rig_listen(host_path, SOCK_STREAM, 4);
@@ -323,7 +305,7 @@ static void test_host_socket__exchanged_while_reading_is_not_opened(void **state
 	assert_true(rig_untouched(fd));
 	assert_non_null(strstr(rig_row(r, ZW_DID_DENY, "host.sock")->reason, "changed"));
 	close(fd);
-	end_rig(r);
+	rig_free(r);
 }
 
 static int agent_native_errors(struct rig *r)
@@ -357,7 +339,7 @@ static bool has_three(struct rig *r)
 
 static void test_nothing_there__native_errors_counted_once(void **state)
 {
-	struct rig *r = new_rig();
+	struct rig *r = make_rig();
 	char path[200];
 
 	(void)state;
@@ -372,7 +354,7 @@ static void test_nothing_there__native_errors_counted_once(void **state)
 	assert_true(rig_run(r, has_three, 3000));
 	assert_int_equal(r->n_asks, 0);
 	assert_true(rig_untouched(nscd));
-	end_rig(r);
+	rig_free(r);
 }
 
 static int agent_allowed(struct rig *r)
@@ -386,7 +368,7 @@ static int agent_allowed(struct rig *r)
 
 static void test_rule_allows__without_a_question(void **state)
 {
-	struct rig *r = new_rig();
+	struct rig *r = make_rig();
 	char path[200];
 
 	(void)state;
@@ -398,7 +380,7 @@ static void test_rule_allows__without_a_question(void **state)
 	assert_int_equal(r->n_asks, 0);
 	assert_int_equal(rig_row(r, ZW_DID_ALLOW, "allowed.sock")->by, ZW_BY_RULE);
 	assert_int_equal(rig_row(r, ZW_DID_ALLOW, "allowed.sock")->want_commit, 1);
-	end_rig(r);
+	rig_free(r);
 }
 
 /* mv denied.sock allowed.sock, a hard link, and a link that makes the old name lead there. */
@@ -416,7 +398,7 @@ static int agent_moves(struct rig *r)
 
 static void test_rule_by_path__does_not_hold_for_what_was_moved_there(void **state)
 {
-	struct rig *r = new_rig();
+	struct rig *r = make_rig();
 	zw_autoclose int fd = rig_listen(host_path, SOCK_STREAM, 4);
 
 	(void)state;
@@ -426,7 +408,7 @@ static void test_rule_by_path__does_not_hold_for_what_was_moved_there(void **sta
 	assert_int_equal(r->n_asks, 3);
 	assert_string_equal(r->asks[1].target, host_path);
 	assert_true(rig_untouched(fd));
-	end_rig(r);
+	rig_free(r);
 }
 
 static int foreign_fd;
@@ -442,7 +424,7 @@ static int agent_foreign(struct rig *r)
 
 static void test_socket_of_another_network__not_connected(void **state)
 {
-	struct rig *r = new_rig();
+	struct rig *r = make_rig();
 
 	(void)state;
 	foreign_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -450,7 +432,7 @@ static void test_socket_of_another_network__not_connected(void **state)
 	assert_int_equal(rig_result(r), -EACCES);
 	assert_non_null(rig_row(r, ZW_DID_DENY, "127.0.0.1:9"));
 	close(foreign_fd);
-	end_rig(r);
+	rig_free(r);
 }
 
 /* -- spellings --------------------------------------------------------------------------------- */
@@ -483,7 +465,7 @@ static int agent_spellings(struct rig *r)
 
 static void test_z005_spellings__one_card_one_verdict(void **state)
 {
-	struct rig *r = new_rig();
+	struct rig *r = make_rig();
 	zw_autoclose int fd = rig_listen(host_path, SOCK_STREAM, 4);
 	char path[200];
 
@@ -500,7 +482,7 @@ static void test_z005_spellings__one_card_one_verdict(void **state)
 	assert_int_equal(rig_result(r), 0);
 	assert_int_equal(r->n_asks, 1);
 	assert_true(rig_untouched(fd));
-	end_rig(r);
+	rig_free(r);
 }
 
 /* The same for one that is not there inside; links are made inside and outside. */
@@ -524,7 +506,7 @@ static int agent_hidden_spellings(struct rig *r)
 
 static void test_z005_spellings_of_what_is_not_mounted__one_card_one_verdict(void **state)
 {
-	struct rig *r = new_rig();
+	struct rig *r = make_rig();
 	zw_autoclose int fd = rig_listen(host_path_2, SOCK_STREAM, 4);
 
 	(void)state;
@@ -535,7 +517,7 @@ static void test_z005_spellings_of_what_is_not_mounted__one_card_one_verdict(voi
 	assert_int_equal(r->n_asks, 1);
 	assert_string_equal(r->asks[0].target, host_path_2);
 	assert_true(rig_untouched(fd));
-	end_rig(r);
+	rig_free(r);
 }
 
 static char abstract_name[64];
@@ -554,7 +536,7 @@ static int agent_abstract(struct rig *r)
 
 static void test_z006_abstract_twin__refused_and_named_with_its_kind(void **state)
 {
-	struct rig *r = new_rig();
+	struct rig *r = make_rig();
 
 	(void)state;
 	snprintf(abstract_name, sizeof(abstract_name), "@/tmp/.zwbrk-X%d", (int)getpid());
@@ -570,7 +552,7 @@ static void test_z006_abstract_twin__refused_and_named_with_its_kind(void **stat
 	assert_string_equal(row->class_name, "x11");
 	assert_true(rig_untouched(file_fd) && rig_untouched(name_fd) && rig_untouched(unknown_fd));
 	assert_int_equal(rig_row(r, ZW_DID_DENY, "@zwbrk-unknown")->op, ZW_OP_ABSTRACT);
-	end_rig(r);
+	rig_free(r);
 }
 
 static int agent_abstract_talk(struct rig *r)
@@ -589,7 +571,7 @@ static int agent_abstract_talk(struct rig *r)
 
 static void test_abstract_of_the_host__reached_by_a_rule(void **state)
 {
-	struct rig *r = new_rig();
+	struct rig *r = make_rig();
 
 	(void)state;
 	snprintf(abstract_name, sizeof(abstract_name), "@/tmp/.zwbrk-X%d-b", (int)getpid());
@@ -601,7 +583,7 @@ static void test_abstract_of_the_host__reached_by_a_rule(void **state)
 	assert_int_equal(rig_row_op(r, ZW_OP_ABSTRACT, ZW_DID_ALLOW, abstract_name)->rule, 8);
 	kill(server, SIGKILL);
 	waitpid(server, NULL, 0);
-	end_rig(r);
+	rig_free(r);
 }
 
 /* -- arguments --------------------------------------------------------------------------------- */
@@ -652,14 +634,14 @@ static bool has_unreadable(struct rig *r)
 
 static void test_z009_unreadable_address__fails_and_is_recorded(void **state)
 {
-	struct rig *r = new_rig();
+	struct rig *r = make_rig();
 
 	(void)state;
 	rig_start(r, agent_arguments);
 	assert_int_equal(rig_result(r), 0);
 	assert_true(rig_run(r, has_unreadable, 1000));
 	assert_int_equal(r->end_error, 0);
-	end_rig(r);
+	rig_free(r);
 }
 
 /* -- datagrams --------------------------------------------------------------------------------- */
@@ -690,7 +672,7 @@ static int agent_datagrams(struct rig *r)
 
 static void test_datagram_sockets__refused_and_pairs_emulated(void **state)
 {
-	struct rig *r = new_rig();
+	struct rig *r = make_rig();
 
 	(void)state;
 	rig_start(r, agent_datagrams);
@@ -698,7 +680,7 @@ static void test_datagram_sockets__refused_and_pairs_emulated(void **state)
 	const struct rig_row *row = rig_row(r, ZW_DID_DENY, "SOCK_DGRAM)");
 	assert_non_null(row);
 	assert_int_equal(row->op, ZW_OP_DATAGRAM);
-	end_rig(r);
+	rig_free(r);
 }
 
 /* SEQPACKET through the relay: boundaries stay, descriptors do not come along. */
@@ -724,11 +706,6 @@ static int agent_packets(struct rig *r)
 	if (recvmsg(fd, &m, 0) != 1 || m.msg_controllen != 0)
 		return -2;
 	return recv(fd, text, sizeof(text), 0) == 5 ? 0 : -3;
-}
-
-static bool got_result(struct rig *r)
-{
-	return r->has_result;
 }
 
 static void send_with_fd(int c)
@@ -766,7 +743,7 @@ static void *serve_packets(void *arg)
 
 static void test_relay__keeps_packets_and_drops_descriptors(void **state)
 {
-	struct rig *r = new_rig();
+	struct rig *r = make_rig();
 	int fd = rig_listen(host_path, SOCK_SEQPACKET, 4);
 	pthread_t thread;
 
@@ -774,35 +751,35 @@ static void test_relay__keeps_packets_and_drops_descriptors(void **state)
 	r->answer = RIG_ALLOW;
 	rig_start(r, agent_packets);
 	pthread_create(&thread, NULL, serve_packets, &fd);
-	assert_true(rig_run(r, got_result, 5000));
+	assert_true(rig_run(r, rig_has_result, 5000));
 	assert_int_equal(r->result, 0);
 	pthread_join(thread, NULL);
 	close(fd);
-	end_rig(r);
+	rig_free(r);
 }
 
 /* -- open questions ---------------------------------------------------------------------------- */
 
 static void test_z121_open_question__nothing_passes_until_yes(void **state)
 {
-	struct rig *r = new_rig();
+	struct rig *r = make_rig();
 	zw_autoclose int fd = rig_listen(host_path, SOCK_STREAM, 4);
 
 	(void)state;
 	rig_start(r, agent_connect_once);
-	assert_true(rig_run(r, has_ask, 3000));
-	assert_false(rig_run(r, never, 1500));
+	assert_true(rig_run(r, rig_has_ask, 3000));
+	assert_false(rig_run(r, rig_never, 1500));
 	assert_false(r->has_result);
 	assert_true(rig_untouched(fd));
 	rig_answer(r, 0, POL_ALLOW, ZW_SCOPE_ONCE);
 	assert_int_equal(rig_result(r), 0);
 	assert_false(rig_untouched(fd));
-	end_rig(r);
+	rig_free(r);
 }
 
 static void test_z121_question_held_too_long__missed_and_denied(void **state)
 {
-	struct rig *r = new_rig();
+	struct rig *r = make_rig();
 	zw_autoclose int fd = rig_listen(host_path, SOCK_STREAM, 4);
 
 	(void)state;
@@ -811,21 +788,21 @@ static void test_z121_question_held_too_long__missed_and_denied(void **state)
 	assert_int_equal(rig_result(r), -EACCES);
 	assert_true(rig_untouched(fd));
 	assert_int_equal(rig_row(r, ZW_DID_MISS, "host.sock")->by, ZW_BY_TIMEOUT);
-	end_rig(r);
+	rig_free(r);
 }
 
 static void test_z121_broker_killed__call_fails(void **state)
 {
-	struct rig *r = new_rig();
+	struct rig *r = make_rig();
 	zw_autoclose int fd = rig_listen(host_path, SOCK_STREAM, 4);
 
 	(void)state;
 	rig_start(r, agent_connect_once);
-	assert_true(rig_run(r, has_ask, 3000));
+	assert_true(rig_run(r, rig_has_ask, 3000));
 	kill(r->broker, SIGKILL);
 	assert_int_equal(rig_result(r), -ENOSYS);
 	assert_true(rig_untouched(fd));
-	end_rig(r);
+	rig_free(r);
 }
 
 static int agent_askers(struct rig *r)
@@ -857,7 +834,7 @@ static bool is_gone(struct rig *r)
 
 static void test_z127_askers_killed__question_goes(void **state)
 {
-	struct rig *r = new_rig();
+	struct rig *r = make_rig();
 	zw_autoclose int fd = rig_listen(host_path, SOCK_STREAM, 4);
 
 	(void)state;
@@ -868,11 +845,11 @@ static void test_z127_askers_killed__question_goes(void **state)
 	assert_true(rig_run(r, is_gone, 5000));
 	assert_int_equal(rig_result(r), 0);
 	rig_answer(r, 0, POL_ALLOW, ZW_SCOPE_ONCE); /* too late */
-	assert_false(rig_run(r, never, 100));
+	assert_false(rig_run(r, rig_never, 100));
 	assert_non_null(rig_row(r, ZW_DID_GONE, "host.sock"));
 	assert_true(rig_untouched(fd));
 	assert_int_equal(r->end_error, 0);
-	end_rig(r);
+	rig_free(r);
 }
 
 static char storm_path[200];
@@ -927,16 +904,16 @@ static int agent_storm(struct rig *r)
 
 static void test_storm__goes_on_while_a_question_is_open(void **state)
 {
-	struct rig *r = new_rig();
+	struct rig *r = make_rig();
 	zw_autoclose int fd = rig_listen(host_path, SOCK_STREAM, 4);
 
 	(void)state;
 	rig_start(r, agent_storm);
-	assert_true(rig_run(r, has_ask, 3000));
+	assert_true(rig_run(r, rig_has_ask, 3000));
 	rig_step(r->ctl);
 	assert_int_equal(rig_result(r), 0);
 	assert_true(rig_untouched(fd));
-	end_rig(r);
+	rig_free(r);
 }
 
 /* -- internet ---------------------------------------------------------------------------------- */
@@ -1018,7 +995,7 @@ static bool has_six_whos(struct rig *r)
 static void test_internet__to_the_proxy_with_where_and_who(void **state)
 {
 	static const uint8_t first[4] = {198, 18, 0, 7};
-	struct rig *r = new_rig();
+	struct rig *r = make_rig();
 
 	(void)state;
 	r->local_port = 7777;
@@ -1041,7 +1018,7 @@ static void test_internet__to_the_proxy_with_where_and_who(void **state)
 	assert_non_null(row);
 	assert_true(row->is_conn);
 	assert_int_equal(rig_row(r, ZW_DID_DENY, "8.8.8.8:53")->op, ZW_OP_UDP);
-	end_rig(r);
+	rig_free(r);
 }
 
 static char own_path[200];
@@ -1089,7 +1066,7 @@ static int agent_speed(struct rig *r)
 
 static void test_speed__own_connect(void **state)
 {
-	struct rig *r = new_rig();
+	struct rig *r = make_rig();
 	static int listener;
 	pthread_t acceptor;
 
@@ -1102,7 +1079,7 @@ static void test_speed__own_connect(void **state)
 	print_message("# own connect p50: native %lld us, brokered %d us\n",
 		      (long long)native_ns / 1000, brokered_ns / 1000);
 	assert_true(brokered_ns > 0);
-	end_rig(r);
+	rig_free(r);
 }
 
 int main(int argc, char **argv)

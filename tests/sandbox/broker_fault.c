@@ -109,10 +109,9 @@ struct outcome {
 
 static struct outcome run(const struct brk_sys *sys, unsigned at)
 {
-	struct rig *r = zw_xnew(struct rig);
+	struct rig *r = rig_new();
 	struct outcome o;
 
-	rig_init(r);
 	snprintf(host_path, sizeof(host_path), "%s/host.sock", r->dir);
 	snprintf(unknown_path, sizeof(unknown_path), "%s/hidden/nobody.sock", r->dir);
 	zw_autoclose int host_fd = rig_listen(host_path, SOCK_STREAM, 64);
@@ -125,8 +124,7 @@ static struct outcome run(const struct brk_sys *sys, unsigned at)
 	o.is_told = has_fault(r);
 	o.is_host_reached = !rig_untouched(host_fd);
 	o.has_ended = r->end_error != 0;
-	rig_fini(r);
-	free(r);
+	rig_free(r);
 	return o;
 }
 

@@ -27,31 +27,13 @@
 
 static char host_path[200], own_path[200];
 
-static struct rig *new_rig(void)
+static struct rig *make_rig(void)
 {
-	struct rig *r = zw_xnew(struct rig);
+	struct rig *r = rig_new();
 
-	rig_init(r);
 	snprintf(host_path, sizeof(host_path), "%s/host.sock", r->dir);
 	snprintf(own_path, sizeof(own_path), "%s/own.sock", r->dir);
 	return r;
-}
-
-static void end_rig(struct rig *r)
-{
-	rig_fini(r);
-	free(r);
-}
-
-static bool has_ask(struct rig *r)
-{
-	return r->n_asks > 0;
-}
-
-static bool never(struct rig *r)
-{
-	(void)r;
-	return false;
 }
 
 static void end_server(pid_t server)
@@ -92,20 +74,20 @@ static int agent_restarts(struct rig *r)
 
 static void test_z128_signals_while_a_question_is_open__one_question_right_result(void **state)
 {
-	struct rig *r = new_rig();
+	struct rig *r = make_rig();
 	zw_autoclose int fd = rig_listen(host_path, SOCK_STREAM, 4);
 
 	(void)state;
 	rig_start(r, agent_restarts);
-	assert_true(rig_run(r, has_ask, 20000));
-	(void)rig_run(r, never, 700);
+	assert_true(rig_run(r, rig_has_ask, 20000));
+	(void)rig_run(r, rig_never, 700);
 	assert_int_equal(r->n_asks, 1);
 	assert_false(r->asks[0].is_gone);
 	assert_false(r->has_result);
 	rig_answer(r, 0, POL_ALLOW, ZW_SCOPE_ONCE);
 	assert_int_equal(rig_result(r), 0);
 	assert_false(rig_untouched(fd));
-	end_rig(r);
+	rig_free(r);
 }
 
 static int agent_handles(struct rig *r)
@@ -118,17 +100,17 @@ static int agent_handles(struct rig *r)
 
 static void test_z128_handled_signals__verdict_or_eintr_and_no_connection_by_itself(void **state)
 {
-	struct rig *r = new_rig();
+	struct rig *r = make_rig();
 	zw_autoclose int fd = rig_listen(host_path, SOCK_STREAM, 4);
 
 	(void)state;
 	rig_start(r, agent_handles);
-	assert_true(rig_run(r, has_ask, 20000));
-	(void)rig_run(r, never, 300);
+	assert_true(rig_run(r, rig_has_ask, 20000));
+	(void)rig_run(r, rig_never, 300);
 	assert_true(rig_untouched(fd));
 	rig_answer(r, 0, POL_ALLOW, ZW_SCOPE_ONCE);
 	assert_int_equal(rig_result(r), 0);
-	end_rig(r);
+	rig_free(r);
 }
 
 /* -- what does not answer ---------------------------------------------------------------------------- */
@@ -201,7 +183,7 @@ static int agent_hung_pages(struct rig *r)
 
 static void test_page_that_does_not_come__holds_up_nobody_else(void **state)
 {
-	struct rig *r = new_rig();
+	struct rig *r = make_rig();
 	struct brk_sys sys = brk_sys_real;
 
 	(void)state;
@@ -210,7 +192,7 @@ static void test_page_that_does_not_come__holds_up_nobody_else(void **state)
 	r->sys = &sys;
 	rig_start(r, agent_hung_pages);
 	assert_int_equal(rig_result(r), 0);
-	end_rig(r);
+	rig_free(r);
 }
 
 /* A real one: its owner decides when it comes. Inside, userfaultfd() is refused; the device, which is
@@ -303,11 +285,11 @@ static void test_real_page_that_is_held_back__holds_up_nobody_else(void **state)
 		print_message("note: " FAULT_DEVICE " is not ours to use\n");
 		return;
 	}
-	r = new_rig();
+	r = make_rig();
 	r->before = open_fault_fd;
 	rig_start(r, agent_real_page);
 	assert_int_equal(rig_result(r), 0);
-	end_rig(r);
+	rig_free(r);
 }
 
 /* The same by a file server, as sshfs is one, which anybody may have mounted in the project. */
@@ -367,10 +349,10 @@ static void run_served(int (*agent)(struct rig *r))
 		print_message("note: " FS_DEVICE " is not ours to use\n");
 		return;
 	}
-	struct rig *r = new_rig();
+	struct rig *r = make_rig();
 	rig_start(r, agent);
 	int result = rig_result(r);
-	end_rig(r);
+	rig_free(r);
 	if (result == -ENODEV || result == -EPERM || result == -EINVAL)
 		print_message("note: no file server may be mounted here: %d\n", result);
 	else
@@ -399,7 +381,7 @@ static int agent_hung_folder(struct rig *r)
 
 static void test_folder_that_does_not_answer__holds_up_nobody_else(void **state)
 {
-	struct rig *r = new_rig();
+	struct rig *r = make_rig();
 	struct brk_sys sys = brk_sys_real;
 
 	(void)state;
@@ -407,7 +389,7 @@ static void test_folder_that_does_not_answer__holds_up_nobody_else(void **state)
 	r->sys = &sys;
 	rig_start(r, agent_hung_folder);
 	assert_int_equal(rig_result(r), 0);
-	end_rig(r);
+	rig_free(r);
 }
 
 /* A page that was never touched, of a file: not there, and read all the same. */
@@ -429,12 +411,12 @@ static int agent_fresh_page(struct rig *r)
 
 static void test_page_not_yet_read_in__is_waited_for(void **state)
 {
-	struct rig *r = new_rig();
+	struct rig *r = make_rig();
 
 	(void)state;
 	rig_start(r, agent_fresh_page);
 	assert_int_equal(rig_result(r), 0);
-	end_rig(r);
+	rig_free(r);
 }
 
 /* -- who answers ------------------------------------------------------------------------------------- */
@@ -455,7 +437,7 @@ static bool has_grant(struct rig *r)
 
 static void test_abstract_name_taken_by_another_meanwhile__not_opened(void **state)
 {
-	struct rig *r = new_rig();
+	struct rig *r = make_rig();
 
 	(void)state;
 	snprintf(abstract_name, sizeof(abstract_name), "@/tmp/.zwbrk-X%d-h", (int)getpid());
@@ -471,7 +453,7 @@ static void test_abstract_name_taken_by_another_meanwhile__not_opened(void **sta
 	assert_true(rig_untouched(fd));
 	assert_non_null(strstr(rig_row(r, ZW_DID_DENY, abstract_name)->reason, "changed"));
 	close(fd);
-	end_rig(r);
+	rig_free(r);
 }
 
 static int agent_once(struct rig *r)
@@ -483,35 +465,35 @@ static int agent_once(struct rig *r)
 
 static void test_listener_gone_meanwhile__not_opened_and_told(void **state)
 {
-	struct rig *r = new_rig();
+	struct rig *r = make_rig();
 	pid_t server = rig_echo(host_path, SOCK_STREAM, "ok:"); /* the one that is shown */
 
 	(void)state;
 	rig_start(r, agent_once);
-	assert_true(rig_run(r, has_ask, 20000));
+	assert_true(rig_run(r, rig_has_ask, 20000));
 	assert_int_equal(r->asks[0].listener_pid, server);
 	end_server(server);
 	rig_answer(r, 0, POL_ALLOW, ZW_SCOPE_ONCE);
 	/* Nobody listens any more. */
 	assert_int_equal(rig_result(r), -EACCES);
 	assert_non_null(rig_row(r, ZW_DID_DENY, "/host.sock"));
-	end_rig(r);
+	rig_free(r);
 }
 
 static void test_file_made_over_to_another_user_or_mode_meanwhile__not_opened(void **state)
 {
-	struct rig *r = new_rig();
+	struct rig *r = make_rig();
 	zw_autoclose int fd = rig_listen(host_path, SOCK_STREAM, 4);
 
 	(void)state;
 	rig_start(r, agent_once);
-	assert_true(rig_run(r, has_ask, 20000));
+	assert_true(rig_run(r, rig_has_ask, 20000));
 	assert_int_equal(chmod(host_path, 0777 & ~0010), 0);
 	rig_answer(r, 0, POL_ALLOW, ZW_SCOPE_ONCE);
 	assert_int_equal(rig_result(r), -EACCES);
 	assert_true(rig_untouched(fd));
 	assert_non_null(strstr(rig_row(r, ZW_DID_DENY, "/host.sock")->reason, "changed"));
-	end_rig(r);
+	rig_free(r);
 }
 
 /* Z016: what was allowed for the session was that socket. */
@@ -549,7 +531,7 @@ static bool has_failed_row(struct rig *r)
 
 static void test_z016_allowed_socket_replaced__asked_again(void **state)
 {
-	struct rig *r = new_rig();
+	struct rig *r = make_rig();
 	char other[200];
 
 	(void)state;
@@ -557,9 +539,9 @@ static void test_z016_allowed_socket_replaced__asked_again(void **state)
 	zw_autoclose int other_fd = rig_listen(other, SOCK_STREAM, 4);
 	int fd = rig_listen(host_path, SOCK_STREAM, 4);
 	rig_start(r, agent_again);
-	assert_true(rig_run(r, has_ask, 20000));
+	assert_true(rig_run(r, rig_has_ask, 20000));
 	rig_answer(r, 0, POL_ALLOW, ZW_SCOPE_SESSION);
-	(void)rig_run(r, never, 200);
+	(void)rig_run(r, rig_never, 200);
 	close(fd);
 	unlink(host_path);
 	assert_int_equal(symlink(other, host_path), 0);
@@ -579,7 +561,7 @@ static void test_z016_allowed_socket_replaced__asked_again(void **state)
 	assert_int_equal(rig_result(r), 0);
 	assert_true(rig_untouched(fd) && rig_untouched(other_fd));
 	close(fd);
-	end_rig(r);
+	rig_free(r);
 }
 
 /* -- ended by the user ------------------------------------------------------------------------------- */
@@ -618,7 +600,7 @@ static bool are_closed(struct rig *r)
 
 static void test_relay__ended_by_the_user(void **state)
 {
-	struct rig *r = new_rig();
+	struct rig *r = make_rig();
 	pid_t server = rig_echo(host_path, SOCK_STREAM, "ok:");
 
 	(void)state;
@@ -626,16 +608,16 @@ static void test_relay__ended_by_the_user(void **state)
 	r->scope = ZW_SCOPE_SESSION;
 	rig_start(r, agent_talks_on);
 	assert_true(rig_run(r, has_answered, 20000));
-	(void)rig_run(r, never, 300);
+	(void)rig_run(r, rig_never, 300);
 	assert_false(r->has_result);
 	rig_close(r, host_path, r->rows[0].pid + 1); /* somebody else's */
-	(void)rig_run(r, never, 50);
+	(void)rig_run(r, rig_never, 50);
 	assert_false(r->has_result);
 	rig_close(r, host_path, r->rows[0].pid);
 	assert_int_equal(rig_result(r), 0);
 	assert_true(rig_run(r, are_closed, 20000));
 	end_server(server);
-	end_rig(r);
+	rig_free(r);
 }
 
 int main(int argc, char **argv)

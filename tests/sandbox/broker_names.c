@@ -20,30 +20,17 @@
 
 static char host_path[200], hidden_path[200], class_path[200];
 
-static struct rig *new_rig(void)
+static struct rig *make_rig(void)
 {
-	struct rig *r = zw_xnew(struct rig);
+	struct rig *r = rig_new();
 	char path[200];
 
-	rig_init(r);
 	snprintf(host_path, sizeof(host_path), "%s/host.sock", r->dir);
 	snprintf(hidden_path, sizeof(hidden_path), "%s/hidden/docker.sock", r->dir);
 	snprintf(path, sizeof(path), "%s/sub", r->dir);
 	assert_int_equal(mkdir(path, 0755), 0);
 	snprintf(class_path, sizeof(class_path), "%s/sub/docker.sock", r->dir);
 	return r;
-}
-
-static void end_rig(struct rig *r)
-{
-	rig_fini(r);
-	free(r);
-}
-
-static bool never(struct rig *r)
-{
-	(void)r;
-	return false;
 }
 
 /* -- spellings ------------------------------------------------------------------------------------- */
@@ -191,7 +178,7 @@ static int agent_spellings(struct rig *r)
 
 static void test_z005_every_spelling__asked_about_by_its_real_name(void **state)
 {
-	struct rig *r = new_rig();
+	struct rig *r = make_rig();
 	zw_autoclose int fd = rig_listen(host_path, SOCK_STREAM, 4);
 	char text[400];
 
@@ -211,7 +198,7 @@ static void test_z005_every_spelling__asked_about_by_its_real_name(void **state)
 			assert_int_equal(strlen(r->asks[i].asked), 108);
 	}
 	assert_true(rig_untouched(fd));
-	end_rig(r);
+	rig_free(r);
 }
 
 /* A socket of the catalogue under other names, made by the agent or not, is of its class all the same. */
@@ -237,7 +224,7 @@ static int agent_other_names(struct rig *r)
 
 static void test_catalogue_socket_by_another_name__keeps_its_class(void **state)
 {
-	struct rig *r = new_rig();
+	struct rig *r = make_rig();
 	zw_autoclose int fd = rig_listen(class_path, SOCK_STREAM, 4);
 
 	(void)state;
@@ -251,7 +238,7 @@ static void test_catalogue_socket_by_another_name__keeps_its_class(void **state)
 		assert_int_equal(r->asks[i].risk, POL_RISK_CRITICAL);
 	}
 	assert_true(rig_untouched(fd));
-	end_rig(r);
+	rig_free(r);
 }
 
 /* -- stand-ins ------------------------------------------------------------------------------------- */
@@ -277,7 +264,7 @@ static int agent_stand_in(struct rig *r)
 
 static void test_stand_in__leads_to_the_hosts(void **state)
 {
-	struct rig *r = new_rig();
+	struct rig *r = make_rig();
 	zw_autoclose int fd = rig_listen(hidden_path, SOCK_STREAM, 4);
 
 	(void)state;
@@ -288,7 +275,7 @@ static void test_stand_in__leads_to_the_hosts(void **state)
 	assert_string_equal(r->asks[0].target, hidden_path);
 	assert_string_equal(r->asks[0].class_name, "docker");
 	assert_true(rig_untouched(fd));
-	end_rig(r);
+	rig_free(r);
 }
 
 /* -- abstract names -------------------------------------------------------------------------------- */
@@ -356,7 +343,7 @@ static int agent_names(struct rig *r)
 
 static void test_abstract_names__told_apart_and_by_rule_only(void **state)
 {
-	struct rig *r = new_rig();
+	struct rig *r = make_rig();
 	int fds[ZW_N_ELEMENTS(names)];
 	char text[64];
 
@@ -366,7 +353,7 @@ static void test_abstract_names__told_apart_and_by_rule_only(void **state)
 		fds[i] = listen_name(names[i].name, names[i].len);
 	rig_start(r, agent_names);
 	assert_int_equal(rig_result(r), 0);
-	(void)rig_run(r, never, 50);
+	(void)rig_run(r, rig_never, 50);
 	assert_int_equal(r->n_asks, 0);
 	for (size_t i = 0; i < ZW_N_ELEMENTS(names); i++) {
 		const struct rig_row *row =
@@ -380,7 +367,7 @@ static void test_abstract_names__told_apart_and_by_rule_only(void **state)
 		assert_true(rig_untouched(fds[i]));
 		close(fds[i]);
 	}
-	end_rig(r);
+	rig_free(r);
 }
 
 /* -- binds ----------------------------------------------------------------------------------------- */
@@ -434,12 +421,12 @@ static int agent_binds(struct rig *r)
 
 static void test_bind__on_record_with_what_the_rules_say_and_left_to_the_kernel(void **state)
 {
-	struct rig *r = new_rig();
+	struct rig *r = make_rig();
 
 	(void)state;
 	rig_start(r, agent_binds);
 	assert_int_equal(rig_result(r), 0);
-	(void)rig_run(r, never, 50);
+	(void)rig_run(r, rig_never, 50);
 	const struct rig_row *row = rig_row_op(r, ZW_OP_BIND, ZW_DID_AUTO, "/mine.sock");
 	assert_non_null(row);
 	assert_string_equal(row->asked, "sub/../mine.sock");
@@ -464,7 +451,7 @@ static void test_bind__on_record_with_what_the_rules_say_and_left_to_the_kernel(
 	assert_true(is_outside_denied);
 	assert_non_null(rig_row_op(r, ZW_OP_BIND, ZW_DID_AUTO, "@zwbrk-mine"));
 	assert_int_equal(r->n_asks, 0);
-	end_rig(r);
+	rig_free(r);
 }
 
 /* -- the record ------------------------------------------------------------------------------------ */
@@ -489,20 +476,15 @@ static bool has_storm(struct rig *r)
 	return row != NULL && row->n_times >= 500;
 }
 
-static bool has_ask(struct rig *r)
-{
-	return r->n_asks > 0;
-}
-
 static void test_record__says_who_what_where_and_counts_a_storm(void **state)
 {
-	struct rig *r = new_rig();
+	struct rig *r = make_rig();
 	zw_autoclose int fd = rig_listen(host_path, SOCK_STREAM, 4);
 
 	(void)state;
 	rig_start(r, agent_records);
-	assert_true(rig_run(r, has_ask, 20000));
-	(void)rig_run(r, never, 120);
+	assert_true(rig_run(r, rig_has_ask, 20000));
+	(void)rig_run(r, rig_never, 120);
 	rig_answer(r, 0, POL_DENY, ZW_SCOPE_SESSION);
 	assert_int_equal(rig_result(r), 0);
 	assert_true(rig_run(r, has_storm, 20000));
@@ -524,7 +506,7 @@ static void test_record__says_who_what_where_and_counts_a_storm(void **state)
 		n_rows += zw_ends_with(r->rows[i].target, "/host.sock");
 	assert_true(n_rows <= 2);
 	assert_true(rig_untouched(fd));
-	end_rig(r);
+	rig_free(r);
 }
 
 /* -- datagrams ------------------------------------------------------------------------------------- */
@@ -575,7 +557,7 @@ static int datagram_at(const char *path, size_t len)
 
 static void check_datagrams(int first)
 {
-	struct rig *r = new_rig();
+	struct rig *r = make_rig();
 	char text[8];
 
 	first_to = first;
@@ -590,7 +572,7 @@ static void check_datagrams(int first)
 	assert_true(recv(name_fd, text, sizeof(text), MSG_DONTWAIT) < 0);
 	close(file_fd);
 	close(name_fd);
-	end_rig(r);
+	rig_free(r);
 }
 
 static void test_z002_batch_of_datagrams__none_arrives_outside(void **state)
@@ -628,7 +610,7 @@ static void test_z022_one_path_allowed__its_neighbours_are_asked_about(void **st
 {
 	static const char *const near[] = {"allowed.sock", "allowed.sock2", "allowed.soc",
 					   "Allowed.sock"};
-	struct rig *r = new_rig();
+	struct rig *r = make_rig();
 	int fds[ZW_N_ELEMENTS(near)];
 	char path[200];
 
@@ -646,7 +628,7 @@ static void test_z022_one_path_allowed__its_neighbours_are_asked_about(void **st
 		assert_true(i == 0 || rig_untouched(fds[i]));
 		close(fds[i]);
 	}
-	end_rig(r);
+	rig_free(r);
 }
 
 int main(int argc, char **argv)

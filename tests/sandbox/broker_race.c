@@ -206,26 +206,19 @@ static int agent_descriptor(struct rig *r)
 	return n_own == 0 && n_denied > 0 && n_other > 0 ? 0 : 1;
 }
 
-static bool has_result(struct rig *r)
-{
-	return r->has_result;
-}
-
 static void run_race(int (*agent)(struct rig *r))
 {
-	struct rig *r = zw_xnew(struct rig);
+	struct rig *r = rig_new();
 
-	rig_init(r);
 	snprintf(host_path, sizeof(host_path), "%s/host.sock", r->dir);
 	zw_autoclose int fd = rig_listen(host_path, SOCK_STREAM, 4096);
 	r->answer = RIG_DENY;
 	r->scope = ZW_SCOPE_SESSION;
 	rig_start(r, agent);
-	assert_true(rig_run(r, has_result, LIMIT_MS));
+	assert_true(rig_run(r, rig_has_result, LIMIT_MS));
 	assert_int_equal(r->result, 0);
 	assert_true(rig_untouched(fd));
-	rig_fini(r);
-	free(r);
+	rig_free(r);
 }
 
 static void test_address_changed_meanwhile__denied_socket_never_reached(void **state)

@@ -40,15 +40,17 @@ static void die(const char *what)
 	_exit(3);
 }
 
-void rig_init(struct rig *r)
+struct rig *rig_new(void)
 {
-	memset(r, 0, sizeof(*r));
+	struct rig *r = zw_xnew(struct rig);
+
 	snprintf(r->dir, sizeof(r->dir), "/tmp/zwbrk.XXXXXX");
 	if (mkdtemp(r->dir) == NULL)
 		die("mkdtemp");
 	snprintf(r->hidden, sizeof(r->hidden), "%s/hidden", r->dir);
 	mkdir(r->hidden, 0755);
 	r->ctl = r->transparent_fd = r->http_fd = -1;
+	return r;
 }
 
 /* -- inside ------------------------------------------------------------------------------------ */
@@ -532,21 +534,32 @@ void rig_start(struct rig *r, int (*agent)(struct rig *r))
 	rig_step(r->ctl);
 }
 
-static bool has_result(struct rig *r)
+bool rig_has_ask(struct rig *r)
+{
+	return r->n_asks > 0;
+}
+
+bool rig_has_result(struct rig *r)
 {
 	return r->has_result;
 }
 
+bool rig_never(struct rig *r)
+{
+	(void)r;
+	return false;
+}
+
 int rig_result(struct rig *r)
 {
-	if (!rig_run(r, has_result, 20000)) {
+	if (!rig_run(r, rig_has_result, 20000)) {
 		fprintf(stderr, "rig: the agent did not come to an end\n");
 		return -999;
 	}
 	return r->result;
 }
 
-void rig_fini(struct rig *r)
+void rig_free(struct rig *r)
 {
 	char command[128];
 
@@ -566,6 +579,7 @@ void rig_fini(struct rig *r)
 	snprintf(command, sizeof(command), "rm -rf %s", r->dir);
 	if (system(command) != 0)
 		fprintf(stderr, "rig: %s stays\n", r->dir);
+	free(r);
 }
 
 const struct rig_row *rig_row(const struct rig *r, unsigned did, const char *target_end)

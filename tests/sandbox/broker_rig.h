@@ -81,8 +81,8 @@ struct rig {
 	int64_t until_ms;
 };
 
-/** Makes the folders. Call first. */
-void rig_init(struct rig *r);
+/** Makes one and its folders; never NULL. Call first. Ownership: caller, rig_free(). */
+struct rig *rig_new(void);
 /**
  * Starts everything. @agent runs inside, under the filter; its result comes to rig.result.
  * @ctl of the agent and rig.ctl are two ends: one byte each for steps (rig_step(), rig_wait_step()).
@@ -95,7 +95,12 @@ bool rig_run(struct rig *r, bool (*until)(struct rig *r), int64_t limit_ms);
 /** Until the agent's function has returned; fails the test after 20 s (times ZW_SLOW). Returns its result. */
 int rig_result(struct rig *r);
 /** Ends broker and agent, removes the folders. */
-void rig_fini(struct rig *r);
+void rig_free(struct rig *r);
+
+/* For rig_run(): a question has come; the agent has its result; only the limit ends it. */
+bool rig_has_ask(struct rig *r);
+bool rig_has_result(struct rig *r);
+bool rig_never(struct rig *r);
 
 /** Answers question @i. */
 void rig_answer(struct rig *r, size_t i, enum pol_verdict verdict, unsigned scope);
