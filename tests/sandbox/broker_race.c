@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -20,6 +21,7 @@
 #define TRIES_LONG  20000
 #define TRIES_SHORT 2500
 #define THREADS_MAX 16
+#define FLIP_PAGE_B 4096
 #define LIMIT_MS    600000
 
 static char host_path[200], own_path[200], flip_path[200];
@@ -85,6 +87,39 @@ static void *flip_rename(void *arg)
 		unlink(other);
 		if (link(i % 2 != 0 ? own_path : host_path, other) == 0)
 			(void)rename(other, flip_path);
+	}
+	return NULL;
+}
+
+/* Z009: the address comes and goes with its page, one for each thread that changes. */
+static char *flip_pages;
+
+static void *flip_mapping(void *arg)
+{
+	char *page = flip_pages + (intptr_t)arg * FLIP_PAGE_B;
+	struct sockaddr_un un = {.sun_family = AF_UNIX};
+
+	memcpy(un.sun_path, host_path, sizeof(un.sun_path));
+	for (unsigned i = 0; !is_over; i++) {
+		bool is_there = i % 2 == 0;
+		/* In its place at once: nothing else may get there in between. */
+		void *p = mmap(page, FLIP_PAGE_B, is_there ? PROT_READ | PROT_WRITE : PROT_NONE,
+			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+		if (p == page && is_there)
+			memcpy(page, &un, sizeof(un));
+		spin(is_there ? 20000 : 2000);
+	}
+	return NULL;
+}
+
+static void *connect_mapping(void *arg)
+{
+	const char *page = flip_pages + (intptr_t)arg * FLIP_PAGE_B;
+
+	while (n_left-- > 0) {
+		int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+		count(try_connect(fd, (const struct sockaddr_un *)(const void *)page));
+		close(fd);
 	}
 	return NULL;
 }
@@ -200,6 +235,17 @@ static int agent_rename(struct rig *r)
 	return n_own > 0 && n_denied > 0 ? 0 : 1;
 }
 
+static int agent_mapping(struct rig *r)
+{
+	flip_pages = mmap(NULL, (size_t)THREADS_MAX * FLIP_PAGE_B, PROT_NONE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (flip_pages == MAP_FAILED)
+		return -errno;
+	race(r, flip_mapping, connect_mapping);
+	/* Others: EFAULT, or EINVAL for a page that is still empty. */
+	return n_own == 0 && n_denied + n_other > 0 ? 0 : 1;
+}
+
 static int agent_descriptor(struct rig *r)
 {
 	race(r, flip_descriptor, connect_descriptor);
@@ -239,6 +285,12 @@ static void test_files_renamed_meanwhile__denied_socket_never_reached(void **sta
 	run_race(agent_rename);
 }
 
+static void test_z009_address_unmapped_meanwhile__never_reached(void **state)
+{
+	(void)state;
+	run_race(agent_mapping);
+}
+
 static void test_descriptor_changed_meanwhile__denied_socket_never_reached(void **state)
 {
 	(void)state;
@@ -251,6 +303,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_address_changed_meanwhile__denied_socket_never_reached),
 		cmocka_unit_test(test_link_changed_meanwhile__denied_socket_never_reached),
 		cmocka_unit_test(test_files_renamed_meanwhile__denied_socket_never_reached),
+		cmocka_unit_test(test_z009_address_unmapped_meanwhile__never_reached),
 		cmocka_unit_test(test_descriptor_changed_meanwhile__denied_socket_never_reached),
 	};
 
