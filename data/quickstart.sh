@@ -17,7 +17,14 @@ done
 if [ -n "$missing" ]; then
 	as_root=
 	if [ "$(id -u)" -ne 0 ]; then
-		command -v sudo >/dev/null || { echo "quickstart: needs root or sudo to install:$missing" >&2; exit 1; }
+		# Without sudo, or with one that may not: what to do is said, as root's command.
+		sudo -v 2>/dev/null || {
+			printf 'quickstart: some packages are missing, and you may not install them. As root, run\n' >&2
+			# shellcheck disable=SC2086 # one word a package
+			printf '    apt-get update && apt-get install -y --no-install-recommends%s\n' "$(printf ' %s' $missing)" >&2
+			printf 'and then, as yourself, this again.\n' >&2
+			exit 1
+		}
 		as_root=sudo
 	fi
 	echo "quickstart: installing$missing"

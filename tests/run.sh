@@ -116,7 +116,7 @@ as_unprivileged() {
 		tar --exclude=./build -cf - . | tar -C "$home/zwatch" -xf -
 	fi
 	mkdir -p "$home/zwatch/build"
-	for d in build/npm build/npm-dev; do
+	for d in build/npm build/npm-dev build/npm-pm; do
 		[ ! -d "$d" ] || cp -a "$d" "$home/zwatch/build/"
 	done
 	chown -R "$user:" "$home/zwatch"
@@ -138,10 +138,14 @@ case ${1:-} in
 	;;
 --long)
 	export ZW_FUZZ_SECONDS=${ZW_FUZZ_SECONDS:-600} ZW_LONG=1
+	packages="$packages chromium default-jdk-headless golang-go maven" # for scen.tools
 	;;
 esac
 
 install_packages
+if [ -n "${ZW_LONG:-}" ]; then
+	tests/support/npm.sh "$PWD/build/npm-pm" pnpm@9 yarn@1.22.22 || echo "tests: pnpm and yarn could not be had" >&2
+fi
 tests/support/npm.sh "$PWD/build/npm" || echo "tests: what comes from npm could not be had" >&2
 tests/support/npm.sh "$PWD/build/npm-dev" tsx@4 vite@5 || echo "tests: tsx and vite could not be had" >&2
 if [ "$(id -u)" -eq 0 ]; then

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "src/base/mem.h"
 #include "ui/core.h"
+#include "ui/edit.h"
 
 #define LINES_MAX 160
 
@@ -15,7 +17,9 @@ struct view_help {
 	struct view view;
 	int scroll, n, height, max;
 	int split; /* first line of the second column */
-	struct help_line line[LINES_MAX];
+	struct help_line line[LINES_MAX], found[LINES_MAX];
+	struct ui_edit edit; /* what is searched for: only lines with it are there; "" = all are */
+	bool is_typing;
 };
 
 static void add(struct view_help *v, const char *key, const char *text)
@@ -36,7 +40,7 @@ static void add_section(struct view_help *v, const char *title, enum ui_section 
 	add(v, "", "");
 }
 
-static void fill(struct view_help *v)
+static void fill_all(struct view_help *v)
 {
 	if (!v->view.core
 		     ->has_session) { /* the history by itself: no agent to type to, nothing to answer */
@@ -71,6 +75,38 @@ static void fill(struct view_help *v)
 	add(v, "low", "limited");
 }
 
+/* Lines that say it, each below its headline. */
+static void keep_found(struct view_help *v)
+{
+	const struct help_line *title = NULL;
+	int n = v->n;
+
+	v->n = 0;
+	for (int i = 0; i < n; i++) {
+		struct help_line l = v->line[i];
+
+		if (l.key == NULL)
+			title = &v->line[i];
+		if (l.key == NULL || (strcasestr(l.key, v->edit.text) == NULL &&
+				      strcasestr(l.text, v->edit.text) == NULL))
+			continue;
+		if (title != NULL)
+			v->found[v->n++] = *title;
+		title = NULL;
+		v->found[v->n++] = l;
+	}
+	memcpy(v->line, v->found, (size_t)v->n * sizeof(*v->line));
+	v->split = v->n;
+}
+
+static void fill(struct view_help *v)
+{
+	v->n = v->scroll = 0;
+	fill_all(v);
+	if (*v->edit.text != '\0')
+		keep_found(v);
+}
+
 static void draw_line(const struct draw_ctx *c, int row, const struct help_line *l)
 {
 	if (l->key == NULL) {
@@ -88,6 +124,14 @@ static void draw_column(const struct draw_ctx *c, const struct view_help *v, int
 		draw_line(c, row, &v->line[i]);
 }
 
+static void draw_search(const struct view_help *v, const struct draw_ctx *c)
+{
+	zw_autofree char *text = zw_xasprintf("/ %s%s%s", v->edit.text, v->is_typing ? "_" : "",
+					      v->n == 0 ? "   nothing says this" : "");
+
+	draw_fit(c, 1, 1, c->cols - 2, UI_STYLE_TEXT, text);
+}
+
 static void help_draw(struct view *view, const struct draw_ctx *c)
 {
 	struct view_help *v = (struct view_help *)view;
@@ -100,11 +144,15 @@ static void help_draw(struct view *view, const struct draw_ctx *c)
 	draw_hline(c, 0, 0, c->cols, DRAW_THIN, UI_STYLE_LINE);
 	draw_text(c, 0, 1, UI_STYLE_FOCUS, " Help ");
 	draw_text(c, 0, c->cols - 16, UI_STYLE_TEXT, " zwatch " ZW_VERSION " ");
-	draw_fit(c, 1, 1, c->cols - 2, UI_STYLE_TEXT,
-		 view->core->has_session ? "Everything you type goes to the agent, except after "
-					   "Ctrl-] (Ctrl-5, F12)."
-					 : "The history is read here; what changes it asks before, "
-					   "or says what it did.");
+	if (v->is_typing || *v->edit.text != '\0')
+		draw_search(v, c);
+	else
+		draw_fit(c, 1, 1, c->cols - 2, UI_STYLE_TEXT,
+			 view->core->has_session
+				 ? "Everything you type goes to the agent, except after "
+				   "Ctrl-] (Ctrl-5, F12)."
+				 : "The history is read here; what changes it asks before, "
+				   "or says what it did.");
 	v->height = in.rows;
 	v->max = longest > in.rows ? longest - in.rows : 0;
 	v->scroll = v->scroll > v->max ? v->max : v->scroll;
@@ -118,9 +166,38 @@ static void help_draw(struct view *view, const struct draw_ctx *c)
 	}
 }
 
+static bool help_key(struct view *view, struct ui_key key)
+{
+	struct view_help *v = (struct view_help *)view;
+
+	if (!v->is_typing && !(key.code == UI_KEY_ESC && *v->edit.text != '\0'))
+		return false;
+	if (key.code == UI_KEY_ENTER) {
+		v->is_typing = false;
+	} else if (key.code == UI_KEY_ESC) {
+		ui_edit_set(&v->edit, "");
+		v->is_typing = false;
+		fill(v);
+	} else if (ui_edit_key(&v->edit, key)) {
+		fill(v);
+	}
+	view->core->is_dirty = true;
+	return true;
+}
+
+static void help_close(struct view *view)
+{
+	ui_edit_fini(&((struct view_help *)view)->edit);
+	free(view);
+}
+
 static enum ui_cmd help_cmd(struct view *view, enum ui_cmd cmd)
 {
 	struct view_help *v = (struct view_help *)view;
+	if (cmd == UI_CMD_FILTER) {
+		v->is_typing = true;
+		return UI_CMD_NONE;
+	}
 	int page = v->height > 2 ? v->height - 2 : 1;
 	int by = cmd == UI_CMD_DOWN	   ? 1
 		 : cmd == UI_CMD_UP	   ? -1
@@ -140,12 +217,18 @@ static const char *help_hints(struct view *view)
 {
 	const struct view_help *v = (const struct view_help *)view;
 
-	return v->scroll < v->max ? "Space more   Esc back" : "Esc back";
+	if (v->is_typing)
+		return "Enter keeps it   Esc all";
+	if (*v->edit.text != '\0')
+		return "/ search   Esc all";
+	return v->scroll < v->max ? "/ search   Space more   Esc back" : "/ search   Esc back";
 }
 
 static const struct view_ops help_ops = {.name = "help",
 					 .section = UI_SECTION_LIST,
+					 .close = help_close,
 					 .draw = help_draw,
+					 .key = help_key,
 					 .cmd = help_cmd,
 					 .hints = help_hints};
 
@@ -155,6 +238,7 @@ void view_help_open(struct ui_core *core)
 		return;
 	struct view_help *v = zw_xnew(struct view_help);
 	v->view.ops = &help_ops;
+	ui_edit_set(&v->edit, "");
 	view_push(core, &v->view);
 	fill(v);
 }

@@ -48,6 +48,7 @@ static void paths_add(struct cfg_paths *paths, const struct cfg_places *places,
 	const char *text = v->type == CFG_JSON_STRING ? v->str : cfg_json_text(v, "path", "");
 	const struct cfg_json *file = cfg_json_get(v, "file");
 	const struct cfg_json *bar = cfg_json_get(v, "bar");
+	const struct cfg_json *made = cfg_json_get(v, "make");
 	const char *initial = cfg_json_text(v, "initial", NULL);
 	char *path = NULL;
 	int code = cfg_path_expand(places, "/", text, &path);
@@ -57,6 +58,7 @@ static void paths_add(struct cfg_paths *paths, const struct cfg_places *places,
 	paths->list[paths->n++] = (struct cfg_path){
 		.path = path,
 		.is_file = file != NULL && file->boolean,
+		.is_made = made != NULL && made->boolean,
 		.bar = bar != NULL && bar->boolean,
 		.initial = initial != NULL ? zw_xstrdup(initial) : NULL,
 		.why = zw_xstrdup(cfg_json_text(v, "why", "")),

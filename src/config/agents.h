@@ -14,6 +14,7 @@ struct cfg_path {
 	char *path;
 	bool is_file; /* a single file, else a folder */
 	bool bar;     /* guarded: when it is missing, it may not be made */
+	bool is_made; /* private: when it is missing, it is made, so that there is something to mount on */
 	bool is_read; /* bar: the agent reads it, and would stumble over a folder there */
 	char *initial; /* content to make it with when it is missing; NULL = make it empty, and as what
 	                  bars the way: a folder */

@@ -347,11 +347,17 @@ static void env_caches(struct start *st)
 {
 	static const struct {
 		const char *name, *variable;
-	} caches[] = {{".cache", "XDG_CACHE_HOME"}, {".npm", "npm_config_cache"}};
+	} caches[] = {
+		{".cache", "XDG_CACHE_HOME"},	    {".npm", "npm_config_cache"},
+		{".local/share/pnpm", "PNPM_HOME"}, {"go/pkg/mod", "GOMODCACHE"},
+		{".cargo", "CARGO_HOME"},	    {".gradle", "GRADLE_USER_HOME"},
+	};
 
 	for (size_t i = 0; i < ZW_N_ELEMENTS(caches); i++) {
 		zw_autofree char *at_home = zw_xasprintf("%s/%s", st->places.home, caches[i].name);
-		zw_autofree char *instead = zw_xasprintf("/tmp/%s", caches[i].name);
+		const char *name = strrchr(caches[i].name, '/');
+		zw_autofree char *instead =
+			zw_xasprintf("/tmp/%s", name != NULL ? name + 1 : caches[i].name);
 
 		if (access(at_home, F_OK) < 0 && getenv(caches[i].variable) == NULL)
 			env_set(st, caches[i].variable, instead);
@@ -401,6 +407,14 @@ static void paths_make(const struct cfg_paths *paths)
 		if (fd >= 0 && p->initial != NULL)
 			zw_write_all(fd, p->initial, strlen(p->initial));
 	}
+}
+
+/* Where it does not say otherwise, programs do without a private folder that has no place at home. */
+static void privates_make(const struct cfg_paths *paths)
+{
+	for (size_t i = 0; i < paths->n; i++)
+		if (paths->list[i].is_made)
+			zw_mkdirs(paths->list[i].path, 0700);
 }
 
 /* A list of borrowed paths out of up to three sources, NULL at the end. */
@@ -580,6 +594,25 @@ static void agent_hold(struct start *st)
 	}
 }
 
+/* A cache of its own is what an agent gets unless the settings hand it the real one. */
+static const char **fresh_list(const struct start *st)
+{
+	const char **list = path_list(&st->agent->private_, NULL, NULL);
+	const struct cfg_items *allowed = &st->cfg->allow_write;
+	size_t n = 0;
+
+	for (size_t i = 0; list[i] != NULL; i++) {
+		bool is_allowed = false;
+
+		for (size_t k = 0; k < allowed->n && !is_allowed; k++)
+			is_allowed = strcmp(allowed->list[k].text, list[i]) == 0;
+		if (!is_allowed)
+			list[n++] = list[i];
+	}
+	list[n] = NULL;
+	return list;
+}
+
 static void lists_make(struct start *st)
 {
 	const struct cfg *cfg = st->cfg;
@@ -592,7 +625,7 @@ static void lists_make(struct start *st)
 	st->shown = path_list(&st->shown_paths, NULL, &cfg->allow_read);
 	st->guarded = path_list(&st->protected_.guarded, &st->program_paths, NULL);
 	st->bars = bar_list(&st->protected_.guarded, cfg);
-	st->fresh = path_list(&st->agent->private_, NULL, NULL);
+	st->fresh = fresh_list(st);
 	st->hidden = path_list(&st->hidden_paths, NULL, &cfg->deny_read);
 }
 
@@ -643,6 +676,7 @@ int start_agent(struct start *st, const struct cli *cli, const char *name, char 
 	argv_make(st, *name != '\0' ? program : NULL, command);
 	agent_hold(st);
 	paths_make(&st->agent->writable);
+	privates_make(&st->agent->private_);
 	/* Made before anything is hidden: what is not there could be made inside by the agent. */
 	zw_mkdirs(st->places.config_dir, 0700);
 	zw_mkdirs(st->places.state_dir, 0700);

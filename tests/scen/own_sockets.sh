@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Z157: what talks to itself over sockets of its own does so without a question: real programs, started
-# inside, with nobody there to answer.
+# inside, with nobody there to answer. Z168 databases among them, with their socket in the project.
 . "${ZW_SRC:?}/tests/support/lib.sh"
 command -v python3 >/dev/null || skip "python3 is not installed"
 inside() { timeout 200 "$zwatch" run --ui none -- "$@" </dev/null 2>&1; }

@@ -65,6 +65,7 @@ static const struct picture pictures[] = {
 	{"socket", NONE, PREFIX "3|\r"},
 	{"processes", NONE, PREFIX "p|jj"},
 	{"help", NONE, PREFIX "?"},
+	{"help-search", NONE, PREFIX "?|/|deny"},
 	{"mode", NONE, PREFIX "m"},
 	{"stop", NONE, PREFIX "x|st"},
 	{"prefix", NONE, PREFIX},
