@@ -22,8 +22,9 @@ agree() {
 unpaste() { tt_keys C-c; }
 leave() { tt_keys C-c; }
 asked='^[^ ]* anthropic .*tools=\[[^]]'
-same_enough='s/x^//'
-# Its hint is another one each time, and it draws Markdown in steps that depend on when its parser is there.
-compare="none"
+# How long it took, and what is left of one emoji out of several.
+same_enough='s/ · [0-9.]+m?s$//; s/👩.*é/👩 é/'
+# Its hint at the start is another one each time.
+compare="chat long small large paste"
 in_both
 tool

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Where a session can be started, and what programs find there: odd paths, missing folders, other owners, hostile
-# trees. Z033, Z035, Z143, Z144, Z147, Z162, Z163.
+# trees. Z033, Z035, Z143, Z144, Z147, Z162, Z163, Z167.
 # Not below /tmp, which is another one inside; nor in a repository.
 if [ "$(id -u)" = 0 ]; then TMPDIR=/var/lib; else TMPDIR=$HOME; fi
 . "${ZW_SRC:?}/tests/support/lib.sh"
@@ -45,6 +45,30 @@ for name in HOME XDG_RUNTIME_DIR XDG_CONFIG_HOME XDG_STATE_HOME; do
 	has "Z143 and says why" "control character" "$out"
 done
 rm -r "$W/new"$'\n'"line"
+
+# A cache is a private one, unless the settings hand the real one over; where there is none, one is told of.
+mkdir "$HOME/.npm"
+same "a private cache keeps nothing" "here " "$(run sh -c 'echo here >~/.npm/x; cat ~/.npm/x' | xargs) $(cat "$HOME/.npm/x" 2>/dev/null)"
+config <<<'{ "filesystem": { "allowWrite": ["~/.npm"] } }'
+same "allowWrite opens the real one" "there" "$(run sh -c 'echo there >~/.npm/x' | quiet)$(cat "$HOME/.npm/x")"
+rm "$HOME/.config/zwatch/config.json"
+same "stores that a home has none of" "/tmp/pnpm /tmp/mod" "$(run sh -c 'echo $PNPM_HOME $GOMODCACHE' | quiet)"
+
+# Z167: what is no file stands where files are looked for; nothing waits for a FIFO
+(
+	mkdir "$W/odd" && cd "$W/odd" && mkdir -p .git/hooks .vscode shut && chmod 0 shut
+	mkfifo fifo .zwatch.json .mcp.json .git/config .git/hooks/pre-commit .vscode/tasks.json
+	python3 -c 'import socket
+s = socket.socket(socket.AF_UNIX); s.bind("own.sock")
+for i in range(10000): open("f%d" % i, "w").close()'
+)
+cd "$W/odd" || exit 1
+has "Z167 a FIFO as project file is refused at once" "not a regular file.*zwatch.json" "$(run true)"
+rm .zwatch.json
+same "Z167 sockets, FIFOs and folders that are shut" "ran" "$(run sh -c 'ls >/dev/null; echo ran' | quiet)"
+has "Z167 check ends there" "not tested" "$(timeout 120 "$zwatch" check </dev/null)"
+chmod 700 shut
+cd "$project" || exit 1
 
 # Z144: TMPDIR as it may be
 touch "$W/a-file"
