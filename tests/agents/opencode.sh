@@ -22,9 +22,9 @@ agree() {
 unpaste() { tt_keys C-c; }
 leave() { tt_keys C-c; }
 asked='^[^ ]* anthropic .*tools=\[[^]]'
-# How long it took, and what is left of one emoji out of several.
-same_enough='s/ · [0-9.]+m?s$//; s/👩.*é/👩 é/'
-# Its hint at the start is another one each time.
-compare="chat long small large paste"
+# How long it took and what it cost, and what is left of one emoji out of several.
+same_enough='s/ · [0-9.]+m?s$//; s/( · \$0\.00)? +ctrl.p commands/ ctrl+p commands/; s/👩.*é/👩 é/'
+# Its hint at the start is another one each time; the first code waits for the reader of its language, however long.
+compare="long small large paste"
 in_both
 tool
