@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <signal.h>
 #include <string.h>
+#include <termios.h>
 
 #include "src/base/err.h"
 #include "src/base/io.h"
@@ -12,6 +13,7 @@
 #include "ui/clip.h"
 #include "ui/core.h"
 #include "ui/history.h"
+#include "ui/review.h"
 #include "ui/term.h"
 
 #define FRAME_MS      16 /* between frames while much is going on: 60 a second */
@@ -464,8 +466,9 @@ static void on_history_signal(int signo, void *arg)
 	on_history_quit(arg);
 }
 
-static void history_open(struct ui_core *core, const struct ui_history_config *config)
+static void history_open(struct ui_core *core, void *arg)
 {
+	const struct ui_history_config *config = arg;
 	int r = 0;
 
 	if (config->file == NULL)
@@ -478,29 +481,27 @@ static void history_open(struct ui_core *core, const struct ui_history_config *c
 		effect_quit(core->effects.arg);
 }
 
-int ui_history_run(struct zev_loop *loop, int tty_fd, const struct ui_history_config *config)
+/* A program whose whole screen is one view. */
+static int page_run(struct zev_loop *loop, int tty_fd, const struct ui_config *config,
+		    void (*open)(struct ui_core *core, void *arg), void *arg)
 {
 	static const int ends[] = {SIGTERM, SIGHUP, SIGINT};
 	struct zev_signal *end[ZW_N_ELEMENTS(ends)];
 	struct history_run run = {.loop = loop};
 	struct mdl_session model;
-	const struct ui_config c = {.layout = UI_LAYOUT_COLLAPSED,
-				    .is_ascii = config->is_ascii,
-				    .has_colour = config->has_colour,
-				    .player = config->player};
 
 	mdl_session_init(&model, getenv("HOME"));
 	run.ui = zw_xnew(struct ui);
 	run.ui->loop = loop;
 	run.ui->on_quit = on_history_quit;
 	run.ui->quit_arg = &run;
-	int r = start(run.ui, tty_fd, &model, NULL, NULL, &c);
+	int r = start(run.ui, tty_fd, &model, NULL, NULL, config);
 	if (r < 0) {
 		free(run.ui);
 		mdl_session_fini(&model);
 		return r;
 	}
-	history_open(&run.ui->core, config);
+	open(&run.ui->core, arg);
 	struct zev_signal *winch = zev_signal_new(loop, SIGWINCH, on_history_winch, &run);
 	for (size_t i = 0; i < ZW_N_ELEMENTS(ends); i++)
 		end[i] = zev_signal_new(loop, ends[i], on_history_signal, &run);
@@ -512,4 +513,32 @@ int ui_history_run(struct zev_loop *loop, int tty_fd, const struct ui_history_co
 	ui_free(run.ui);
 	mdl_session_fini(&model);
 	return r;
+}
+
+int ui_history_run(struct zev_loop *loop, int tty_fd, const struct ui_history_config *config)
+{
+	const struct ui_config c = {.layout = UI_LAYOUT_COLLAPSED,
+				    .is_ascii = config->is_ascii,
+				    .has_colour = config->has_colour,
+				    .player = config->player};
+
+	return page_run(loop, tty_fd, &c, history_open, (void *)(uintptr_t)config);
+}
+
+static void review_open(struct ui_core *core, void *arg)
+{
+	view_review_open(core, arg);
+}
+
+int ui_review_run(struct zev_loop *loop, int tty_fd, struct ui_review *review, bool is_ascii,
+		  bool has_colour, int theme)
+{
+	const struct ui_config c = {.layout = UI_LAYOUT_COLLAPSED,
+				    .is_ascii = is_ascii,
+				    .has_colour = has_colour,
+				    .theme = theme};
+
+	/* What was typed for the agent when it ended is for nobody. */
+	tcflush(tty_fd, TCIFLUSH);
+	return page_run(loop, tty_fd, &c, review_open, review);
 }

@@ -47,6 +47,7 @@ static void fill_all(struct view_help *v)
 		add_section(v, "IN THE HISTORY", UI_SECTION_HISTORY);
 		v->split = v->n;
 		add_section(v, "IN A LIST", UI_SECTION_LIST);
+		add_section(v, "AT THE END OF A SESSION, besides", UI_SECTION_REVIEW);
 		add_section(v, "IN A REPLAY", UI_SECTION_REPLAY);
 		return;
 	}

@@ -117,6 +117,8 @@ static int session(struct stage *s, const struct cli *given)
 	start_init(&st);
 	int r = start_config(&st, &cli);
 	start_print_report(&st, 2, false);
+	if (r >= 0)
+		st.cfg->ui_review = false; /* nothing of the play is worth keeping */
 	int status = r < 0 ? ZW_EXIT_CONFIG : cmd_session(&st, &cli);
 	start_fini(&st);
 	return status;

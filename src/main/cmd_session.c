@@ -20,6 +20,7 @@
 #include "src/main/cmd.h"
 #include "src/main/dash.h"
 #include "src/main/events_out.h"
+#include "src/main/review.h"
 #include "src/main/way_out.h"
 #include "src/super/super.h"
 #include "ui/outer.h"
@@ -581,9 +582,28 @@ static bool can_ask(const struct cli *cli, enum face face)
 	       !cli_has(cli, CLI_OPT_NO_INPUT);
 }
 
-/* The last words on standard error, and what is done when nobody waits any more. */
-static void session_end(struct start *st, const struct cli *cli, struct sup_result *result)
+/* Not when a signal ended it, or when nobody is asked anything. */
+static void session_review(struct start *st, const struct cli *cli, const struct dash *d,
+			   const char *store, const char *rules, struct sup_result *result)
 {
+	const struct review_config config = {.store = store,
+					     .rules = rules,
+					     .is_plain = d->plain_why != NULL,
+					     .is_ascii = d->config.is_ascii,
+					     .has_colour = d->config.has_colour,
+					     .theme = d->config.theme};
+
+	if (st->cfg->ui_review && *result->what == '\0' && !result->is_cut_short &&
+	    !cli_has(cli, CLI_OPT_NO_INPUT) && !cli_has(cli, CLI_OPT_QUIET))
+		review_run(&config, result);
+}
+
+/* The last words on standard error, and what is done when nobody waits any more. */
+static void session_end(struct start *st, const struct cli *cli, const struct dash *d,
+			const char *store, const char *rules, struct sup_result *result)
+{
+	if (d != NULL)
+		session_review(st, cli, d, store, rules, result);
 	if (*result->what != '\0')
 		say_failure(result);
 	else if (!cli_has(cli, CLI_OPT_QUIET) &&
@@ -618,6 +638,15 @@ static int face_prepare(struct dash *d)
 	return ZW_EXIT_INTERNAL;
 }
 
+static int way_out_find(const struct start *st, struct start_way_out *ret)
+{
+	int r = start_way_out(st->cfg, environ, ret);
+
+	if (r < 0)
+		dprintf(2, "zwatch: network.upstreamProxy: %s\n", ret->why);
+	return r;
+}
+
 static int session_run(struct start *st, const struct cli *cli, enum face face, const char *why,
 		       bool is_dangerous, const char *name, const struct about *about, int log_fd)
 {
@@ -635,12 +664,10 @@ static int session_run(struct start *st, const struct cli *cli, enum face face, 
 	struct sup_result result;
 	start_auto_way_out struct start_way_out way;
 
-	if (start_way_out(st->cfg, environ, &way) < 0) {
-		dprintf(2, "zwatch: network.upstreamProxy: %s\n", way.why);
+	if (way_out_find(st, &way) < 0)
 		return ZW_EXIT_CONFIG;
-	}
 	struct known known = {store, st->cfg->project_dir};
-	const char *floor_by;
+	const char *floor;
 	struct sup_config config = {
 		.agent = name,
 		.project = st->cfg->project_dir,
@@ -651,7 +678,7 @@ static int session_run(struct start *st, const struct cli *cli, enum face face, 
 		.rules = st->cfg->rules,
 		.n_rules = st->cfg->n_rules,
 		.mode = st->cfg->mode,
-		.mode_floor = cfg_mode_floor(st->cfg, &floor_by),
+		.mode_floor = cfg_mode_floor(st->cfg, &floor),
 		.hold_site_ms = st->cfg->hold_site_ms,
 		.hold_socket_ms = st->cfg->hold_socket_ms,
 		.store_path = store,
@@ -669,12 +696,12 @@ static int session_run(struct start *st, const struct cli *cli, enum face face, 
 		.is_private = cli_has(cli, CLI_OPT_PRIVATE),
 		.is_dangerous = is_dangerous,
 		.can_ask = can_ask(cli, face),
-		.log_fd = log_fd,
 		.scrollback_n = (uint32_t)st->cfg->ui_scrollback_n,
 		.has_kitty = ui_outer_kitty() != NULL,
 		.has_clipboard = st->cfg->ui_agent_clipboard,
 	};
 
+	config.log_fd = log_fd;
 	about_fill(&config, about);
 	if (cmd_rules_load(rules, &saved) < 0)
 		return ZW_EXIT_CONFIG;
@@ -685,10 +712,11 @@ static int session_run(struct start *st, const struct cli *cli, enum face face, 
 	if (status != 0)
 		return status;
 	config.cast = cast_file != NULL ? &cast : NULL;
-	dash.plain_why = face == FACE_PLAIN ? why : NULL;
-	if (face != FACE_NONE)
+	if (face != FACE_NONE) {
+		dash.plain_why = face == FACE_PLAIN ? why : NULL;
 		face_config(&dash, st, cli, face, store, name);
-	status = face != FACE_NONE ? face_prepare(&dash) : 0;
+		status = face_prepare(&dash);
+	}
 	if (status != 0) {
 		cast_close(&cast);
 		return status;
@@ -698,7 +726,7 @@ static int session_run(struct start *st, const struct cli *cli, enum face face, 
 	if (cast_file != NULL && *result.cast_path == '\0')
 		unlink(cast.path); /* nothing was started */
 	cast_close(&cast);
-	session_end(st, cli, &result);
+	session_end(st, cli, face != FACE_NONE ? &dash : NULL, store, rules, &result);
 	return status;
 }
 

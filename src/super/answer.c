@@ -252,6 +252,9 @@ static void done(struct sup *s, struct sup_ask *q, struct mdl_ask *a, const stru
 		       reply->key, reply->shown, reply->shown_ms);
 	a->state = MDL_ASK_ANSWERED;
 	a->is_allowed = is_allow;
+	q->is_by_user = true;
+	q->scope = scope;
+	q->saved = saved;
 	/* Of a port of the host: the waiting call gets the answer and its note, not the rule. */
 	if (!is_late && q->role == ROLE_BROKER && a->kind == POL_KIND_SITE)
 		sup_ask_tell(s, q, is_allow ? POL_ALLOW : POL_DENY, scope, ZW_BY_USER, saved,

@@ -456,7 +456,10 @@ static void finish(struct sup *s, bool has_run)
 		sup_wait_for(s, &never, &s->broker, LAST_EVENTS_MS);
 	const char *how = !has_run ? "not started" : s->end_signal != 0 ? "stopped" : "exited";
 	s->is_closing = true;
+	s->result->is_cut_short = s->end_signal != 0;
 	s->end_signal = 0;
+	if (has_run)
+		sup_review_make(s, &s->result->review);
 	sup_asks_fini(s);
 	sup_unsent_end(s);
 	sup_noted_end(s);
@@ -608,4 +611,5 @@ void sup_result_fini(struct sup_result *r)
 	free(r->fix);
 	free(r->warning);
 	free(r->cast_path);
+	sup_review_fini(&r->review);
 }

@@ -117,18 +117,36 @@ struct sup_face {
 	void *arg;
 };
 
+/** Something that was asked about, or that was new. Strings owned, printable. */
+struct sup_review_row {
+	char *title, *program; /* "files.example:443", or a path; "pip" */
+	char *said;	       /* "allow session", "allowed by rule 3" */
+	unsigned n_times;
+	bool is_new;		    /* in this project */
+	bool is_asked;		    /* and will be again, as it stands */
+	bool can_always, can_never; /* what of it may be kept */
+	struct pol_saved rule;	    /* to keep, as an allow; the same is what is refused */
+};
+
+struct sup_review {
+	struct sup_review_row *list; /* owned */
+	size_t n;
+};
+
 /** How a session ended. Strings owned by the struct, sup_result_fini(). */
 struct sup_result {
 	int exit_status;  /* what zwatch should exit with */
 	uint64_t session; /* number in the store, 0 = not kept */
 	int64_t length_ms;
 	uint64_t n_allow, n_deny, n_ask, n_miss;
-	unsigned n_kept;	/* rules that its answers made, and that last */
-	char *what, *why, *fix; /* when it did not start (exit 3, 125, 126, 127); else "" */
-	char *warning;		/* the newest, "" = none */
-	char head[65];		/* of the record's chain, hex; "" = none */
-	bool is_prune_due;	/* the store holds more than it should */
-	char *cast_path;	/* of the recorded screen, "" = none */
+	unsigned n_kept;	  /* rules that its answers made, and that last */
+	char *what, *why, *fix;	  /* when it did not start (exit 3, 125, 126, 127); else "" */
+	char *warning;		  /* the newest, "" = none */
+	struct sup_review review; /* what it leaves to decide */
+	bool is_cut_short;	  /* a signal ended zwatch */
+	char head[65];		  /* of the record's chain, hex; "" = none */
+	bool is_prune_due;	  /* the store holds more than it should */
+	char *cast_path;	  /* of the recorded screen, "" = none */
 };
 
 /**
@@ -139,6 +157,7 @@ struct sup_result {
  * Returns  ret->exit_status
  */
 int sup_run(const struct sup_config *config, const struct sup_face *face, struct sup_result *ret);
+void sup_review_fini(struct sup_review *r);
 void sup_result_fini(struct sup_result *r);
 
 /* -- what the dashboard may ask for ------------------------------------------------------------- */

@@ -87,6 +87,9 @@ struct sup_ask {
 	uint64_t theirs;   /* its number there */
 	bool is_over;	   /* answered, missed or gone */
 	bool is_shown;	   /* it became a card */
+	bool is_by_user;   /* somebody answered */
+	unsigned scope;	   /* ZW_SCOPE_*: how */
+	uint32_t saved;	   /* rule that the answer made, 0 = none */
 	enum pol_verdict otherwise;	 /* ASK or DENY, when no saved rule fits */
 	char *target, *program, *script; /* raw bytes, owned: for the rule that an answer makes */
 	uint32_t pid, listener_uid;
@@ -315,6 +318,10 @@ bool sup_is_new_socket(struct sup *s, struct zw_span path);
 bool sup_is_new_site(struct sup *s, struct zw_span host, unsigned port);
 bool sup_is_new_ask(struct sup *s, const struct sup_ask *q, enum pol_kind kind);
 void sup_known_fini(struct sup *s);
+
+/* review.c */
+/** While the questions are there. *ret is empty before. */
+void sup_review_make(struct sup *s, struct sup_review *ret);
 
 /* saved.c */
 void sup_saved_start(struct sup *s);

@@ -1,5 +1,8 @@
 # zwatch in a private tmux: type, wait for what the screen shows. Sourced after lib.sh.
 tmux_name=zw$$
+# The page at the end of a session has a test of its own.
+echo '{ "ui": { "review": false } }' >"$HOME/.config/zwatch/config.json"
+config() { sed '0,/{/s//{ "ui": { "review": false },/; s/,\( *}\)$/\1/' >"$HOME/.config/zwatch/config.json"; }
 command -v tmux >/dev/null || skip "tmux is missing"
 
 # tt_end: ends the window and its server, and waits until it is gone
