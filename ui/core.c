@@ -576,6 +576,8 @@ static void on_token(const struct ui_token *token, void *arg)
 	}
 }
 
+static void knock(struct ui_core *core);
+
 void ui_core_input(struct ui_core *core, const void *bytes, size_t len, int64_t now_ms)
 {
 	int64_t silence_ms = core->is_paste_for_agent ? PASTE_LOST_AGENT_MS : PASTE_LOST_MS;
@@ -587,6 +589,9 @@ void ui_core_input(struct ui_core *core, const void *bytes, size_t len, int64_t 
 	}
 	core->now_ms = now_ms;
 	ui_input_feed(&core->input, bytes, len, on_token, core);
+	/* What a notice is about may be on screen now. */
+	if (core->has_session && core->nudge.is_up)
+		knock(core);
 }
 
 void ui_core_input_timeout(struct ui_core *core, int64_t now_ms)
@@ -618,15 +623,16 @@ static bool is_looking(const struct ui_core *core)
 static void attend_tell(struct ui_core *core)
 {
 	struct ui_attend *a = &core->attend;
-	char notice[160];
+	char notice[UI_NUDGE_TEXT_MAX], name[UI_NUDGE_NAME_MAX], where[UI_NUDGE_NAME_MAX];
 
 	core->is_dirty = true;
 	if (is_looking(core) || mdl_asks_waiting(core->model) > 0 ||
 	    (a->told_ms != 0 && core->now_ms - a->told_ms < NOTICE_GAP_MS))
 		return;
 	a->told_ms = a->bell_ms = core->now_ms;
-	snprintf(notice, sizeof(notice), "zwatch: %.40s needs you (%.40s)", core->config.agent_name,
-		 core->model->project);
+	snprintf(notice, sizeof(notice), "zwatch: %s needs you (%s)",
+		 ui_nudge_name(name, core->config.agent_name),
+		 ui_nudge_name(where, core->model->project));
 	core->effects.bell(core->effects.arg);
 	core->effects.notice(core->effects.arg, notice);
 }
@@ -682,6 +688,8 @@ static void knock(struct ui_core *core)
 		core->effects.bell(core->effects.arg);
 		core->effects.notice(core->effects.arg, text);
 	}
+	if (ways == UI_NUDGE_WITHDRAW)
+		core->effects.notice(core->effects.arg, NULL);
 	if ((ways & UI_NUDGE_DESKTOP) != 0)
 		core->effects.desktop(core->effects.arg, text);
 }

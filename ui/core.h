@@ -26,6 +26,7 @@ enum ui_focus { UI_FOCUS_AGENT, UI_FOCUS_CONNS, UI_FOCUS_SOCKS, UI_FOCUS_MAX };
 /** What the core wants done to the terminal. All are called from its functions. */
 struct ui_effects {
 	void (*bell)(void *arg);
+	/** A notice by the terminal; NULL: what it was about is over. */
 	void (*notice)(void *arg, const char *text);
 	/** A notice by the desktop. */
 	void (*desktop)(void *arg, const char *text);

@@ -140,13 +140,14 @@ static bool after_esc(struct ui_guard *g, uint8_t c)
 /* 2 title, 9, 99 and 777 notices, 52 clipboard; 10 and 11 only as questions. */
 static bool osc_head(struct ui_guard *g, uint8_t c)
 {
-	static const char *const notices[] = {"9;", "99;i=zwatch;", "777;notify;zwatch;"};
+	static const char *const notices[] = {"9;", "99;i=zwatch;", "777;notify;zwatch;",
+					      "99;i=zwatch:p=close;"};
 
 	if (c == BEL)
 		return !g->is_wrapped &&
 		       (strcmp(g->held, "10;?") == 0 || strcmp(g->held, "11;?") == 0) &&
 		       to(g, GROUND);
-	if (c < 0x20 || c >= 0x7f || !hold(g, c) || g->n > strlen(notices[2]))
+	if (c < 0x20 || c >= 0x7f || !hold(g, c) || g->n > strlen(notices[3]))
 		return false;
 	if (strcmp(g->held, "2;") == 0)
 		return !g->is_wrapped && to(g, OSC_TEXT);

@@ -2,9 +2,28 @@
 #include "ui/nudge.h"
 
 #include <stdio.h>
+#include <string.h>
+
+#include "src/base/utf8.h"
 
 #define GAP_MS	   20000
 #define DESKTOP_MS 10000
+#define NAME_CHARS 40
+
+const char *ui_nudge_name(char out[UI_NUDGE_NAME_MAX], const char *text)
+{
+	size_t n = 0, left = strlen(text);
+	uint32_t cp;
+
+	for (int i = 0; i < NAME_CHARS && n < left; i++) {
+		int len = zw_utf8_decode((const uint8_t *)text + n, left - n, &cp);
+
+		n += len > 0 ? (size_t)len : 1;
+	}
+	memcpy(out, text, n);
+	out[n] = '\0';
+	return out;
+}
 
 static const struct mdl_ask *held(const struct mdl_session *model, uint64_t id)
 {
@@ -94,9 +113,14 @@ unsigned ui_nudge_step(struct ui_nudge *n, const struct mdl_session *model, cons
 		       bool is_looking, int64_t now_ms, char *text)
 {
 	const struct mdl_ask *a = NULL;
+	char name[UI_NUDGE_NAME_MAX], what[UI_NUDGE_NAME_MAX], where[UI_NUDGE_NAME_MAX];
 
 	forget_over(n, model);
 	learn_new(n, model);
+	if (n->is_up && n->n == 0) {
+		n->is_up = false;
+		return UI_NUDGE_WITHDRAW;
+	}
 	unsigned ways = due(n, model, now_ms, &a);
 	/* One who sees it come needs no notice of it, but perhaps one later. */
 	if (is_looking) {
@@ -113,10 +137,13 @@ unsigned ui_nudge_step(struct ui_nudge *n, const struct mdl_session *model, cons
 	mark(n, model, ways, now_ms);
 	size_t waiting = mdl_asks_waiting(model);
 	if (waiting > 1)
-		snprintf(text, UI_NUDGE_TEXT_MAX, "zwatch: %.40s waits for you (%zu waiting)",
-			 agent, waiting);
+		snprintf(text, UI_NUDGE_TEXT_MAX, "zwatch: %s waits for you (%zu waiting)",
+			 ui_nudge_name(name, agent), waiting);
 	else
-		snprintf(text, UI_NUDGE_TEXT_MAX, "zwatch: %.40s waits for you (%.40s, %.40s)",
-			 agent, a->kind == POL_KIND_SITE ? "a new site" : a->title, model->project);
+		snprintf(text, UI_NUDGE_TEXT_MAX, "zwatch: %s waits for you (%s, %s)",
+			 ui_nudge_name(name, agent),
+			 a->kind == POL_KIND_SITE ? "a new site" : ui_nudge_name(what, a->title),
+			 ui_nudge_name(where, model->project));
+	n->is_up = true;
 	return ways;
 }

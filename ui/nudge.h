@@ -14,10 +14,15 @@
 
 #include "src/model/model.h"
 
-#define UI_NUDGE_TEXT_MAX 160
+#define UI_NUDGE_TEXT_MAX 640
+#define UI_NUDGE_NAME_MAX 164 /* 40 characters */
 
-/** How; or-ed. */
-enum ui_nudge_way { UI_NUDGE_TERMINAL = 1 << 0, UI_NUDGE_DESKTOP = 1 << 1 };
+/** How; or-ed. WITHDRAW: nothing waits any more of what a notice is about; it comes alone, once. */
+enum ui_nudge_way {
+	UI_NUDGE_TERMINAL = 1 << 0,
+	UI_NUDGE_DESKTOP = 1 << 1,
+	UI_NUDGE_WITHDRAW = 1 << 2
+};
 
 #define UI_NUDGE_ASKS_MAX 64
 
@@ -25,12 +30,16 @@ enum ui_nudge_way { UI_NUDGE_TERMINAL = 1 << 0, UI_NUDGE_DESKTOP = 1 << 1 };
 struct ui_nudge {
 	uint64_t newest;	     /* question that was seen last */
 	int64_t told_ms, desktop_ms; /* of the last notice of each way; 0 = none */
+	bool is_up;		     /* a notice is, and was not withdrawn */
 	struct {
 		uint64_t id;
 		bool is_new, was_desktop, was_half;
 	} ask[UI_NUDGE_ASKS_MAX]; /* what waits */
 	size_t n;
 };
+
+/** @text, cut at 40 characters. Returns @out. */
+const char *ui_nudge_name(char out[UI_NUDGE_NAME_MAX], const char *text);
 
 /**
  * Looks at what waits.

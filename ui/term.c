@@ -909,22 +909,31 @@ static const char *notice_form(void)
 	if (zw_starts_with(term, "foot") || zw_starts_with(term, "rxvt") ||
 	    getenv("VTE_VERSION") != NULL || (program != NULL && strcmp(program, "konsole") == 0))
 		return "777;notify;zwatch;";
+	if (program == NULL && getenv("KITTY_WINDOW_ID") != NULL)
+		return "99;i=zwatch;";
 	return "9;";
 }
 
 void term_notice(struct ui_term *t, const char *text)
 {
 	bool is_tmux = getenv("TMUX") != NULL, is_screen = !is_tmux && getenv("STY") != NULL;
-	char safe[128];
+	const char *form = notice_form();
+	char safe[1024];
 
 	if (is_console(t))
 		return;
+	if (text == NULL) { /* one terminal can take it back */
+		if (zw_starts_with(form, "99;"))
+			say(t, "\033]99;i=zwatch:p=close;\a");
+		flush(t);
+		return;
+	}
 	zw_vis(safe, sizeof(safe), text, strlen(text));
 	sayf(t, "%s\033]%s%s\a%s",
 	     is_tmux	 ? "\033Ptmux;\033"
 	     : is_screen ? "\033P"
 			 : "",
-	     notice_form(), safe, is_tmux || is_screen ? "\033\\" : "");
+	     form, safe, is_tmux || is_screen ? "\033\\" : "");
 	flush(t);
 }
 

@@ -79,7 +79,7 @@ void term_set_modes(struct ui_term *t, const struct term_modes *modes);
 /** Bell. */
 void term_bell(struct ui_term *t);
 /** A notice by OSC 9, 777 or 99, as the terminal has it, through tmux and screen where it runs in them;
- * unsafe characters are escaped, @text cut at 120 bytes. */
+ * unsafe characters are escaped. NULL: what the last one was about is over. */
 void term_notice(struct ui_term *t, const char *text);
 /** Puts @text on the terminal's clipboard by OSC 52, through tmux and screen where it runs in them.
  * Unsafe bytes cannot get there: the text travels in base64. */

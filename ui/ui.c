@@ -215,7 +215,8 @@ static void effect_notice(void *arg, const char *text)
 
 	if (!ui->core.config.has_no_osc)
 		term_notice(ui->term, text);
-	ui_desktop_command(&ui->core.config.desktop, text);
+	if (text != NULL)
+		ui_desktop_command(&ui->core.config.desktop, text);
 }
 
 static void effect_desktop(void *arg, const char *text)

@@ -178,7 +178,7 @@ static void on_notice(void *arg, const char *text)
 {
 	struct ui_fake *f = arg;
 
-	zw_strlcpy(f->notice, text, sizeof(f->notice));
+	zw_strlcpy(f->notice, text != NULL ? text : "(withdrawn)", sizeof(f->notice));
 }
 
 static void on_desktop(void *arg, const char *text)

@@ -31,7 +31,7 @@ class Session:
         program(self.dir + "/project/bin/notify-send", "echo FAKE >>%s\n" % self.told)
         env = {k: v for k, v in os.environ.items() if k not in (
             "ZWATCH", "ZWATCH_UI", "DOCKER_HOST", "NO_COLOR", "TMUX", "STY", "TERM_PROGRAM", "VTE_VERSION",
-            "SSH_CONNECTION", "XDG_CONFIG_HOME", "XDG_STATE_HOME")}
+            "SSH_CONNECTION", "KITTY_WINDOW_ID", "XDG_CONFIG_HOME", "XDG_STATE_HOME")}
         env.update(HOME=self.home, XDG_RUNTIME_DIR=self.dir + "/run", LC_ALL="C.UTF-8", TERM="xterm-256color",
                    PATH=self.dir + "/project/bin:" + self.dir + "/tools:" + env["PATH"],
                    DOCKER_HOST="unix://" + self.dir + "/docker.sock", TOLD=self.told, **more)
@@ -98,6 +98,27 @@ s = Session({"notify": {"bell": False, "desktop": "never"}}, VTE_VERSION="7000")
 s.away_and_ask()
 check("OSC 777", s.until(lambda: b"\x1b]777;notify;zwatch;" + words in s.all))
 check("no bell", b"\a\x1b]777" not in s.all)
+s.end()
+
+s = Session({}, KITTY_WINDOW_ID="1")
+s.away_and_ask()
+check("OSC 99", s.until(lambda: b"\x1b]99;i=zwatch;" + words in s.all))
+os.write(s.fd, b"\x1da")
+check("taken back when it is read", s.until(lambda: b"\x1b]99;i=zwatch:p=close;\a" in s.all))
+s.end()
+
+s = Session({}, STY="1.none")
+s.away_and_ask()
+check("through screen", s.until(lambda: b"\x1bP\x1b]9;" + words in s.all and b")\a\x1b\\" in s.all))
+s.end()
+
+# One who types sees it come: nothing but the title.
+s = Session({})
+s.until(lambda: b"guard" in s.all)
+os.write(s.fd, b"\x1b[Ix\r")
+check("title for one who looks", s.until(lambda: b"\x1b]2;(!) zwatch: 1 waiting\a" in s.all))
+s.until(lambda: False, 3)
+check("no notice for one who looks", b"\x1b]9;" not in s.all)
 s.end()
 
 s = Session({}, TMUX="/tmp/none,1,0")

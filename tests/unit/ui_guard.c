@@ -32,6 +32,7 @@ static void test_listed__passes(void **state)
 		"\033[>5u\033[=7;1u\033[<u\033[<9u\033[>4;2m\033[>4m\033[4 q\033[0 q",
 		"\033[?2026$p\033[?u\033]10;?\a\033]11;?\a\033[c",
 		"\033]2;zwatch: caf\xc3\xa9; x\a\033]9;claude waits\a",
+		"\033]99;i=zwatch;claude waits\a\033]99;i=zwatch:p=close;\a",
 		"\033]52;c;aGVsbG8=\a",
 		"\033Ptmux;\033\033]52;c;aGVsbG8=\a\033\\",
 		"\033P\033]52;c;aGVs\033\\\033PbG8=\a\033\\",
@@ -84,7 +85,8 @@ static void test_everything_else__is_refused(void **state)
 		"\033]133;A\a",	      /* */
 		"\033]777;notify;a;b\a",
 		"\033]1337;File=:AAAA\a",
-		"\033]99;;x\a",	     /* */
+		"\033]99;;x\a", /* */
+		"\033]99;i=zwatch:p=open;\a",
 		"\033P$qm\033\\",    /* */
 		"\033P+q544e\033\\", /* */
 		"\033Pq#0\033\\",    /* a picture */

@@ -104,7 +104,41 @@ static void test_answered_is_not_told(void **state)
 	assert_int_equal(step(false), UI_NUDGE_TERMINAL);
 	a->state = MDL_ASK_GONE;
 	now_ms += 400000;
+	assert_int_equal(step(false), UI_NUDGE_WITHDRAW);
 	assert_int_equal(step(false), 0);
+}
+
+/* Once, and alone: nothing that was not told is taken back. */
+static void test_what_is_over_is_withdrawn(void **state)
+{
+	(void)state;
+	struct mdl_ask *a = come(ui_model_ask_docker(&model, 1), 600000);
+	struct mdl_ask *b = come(ui_model_ask_ssh(&model, 2), 600000);
+
+	assert_int_equal(step(false), UI_NUDGE_TERMINAL);
+	a->state = MDL_ASK_ANSWERED;
+	assert_int_equal(step(true), 0); /* another one waits */
+	b->state = MDL_ASK_OPEN;
+	assert_int_equal(step(true), UI_NUDGE_WITHDRAW);
+	assert_int_equal(step(true), 0);
+	b->state = MDL_ASK_GONE;
+	come(ui_model_ask_ssh(&model, 3), 600000)->state = MDL_ASK_HELD;
+	assert_int_equal(step(true), 0);
+	mdl_ask_find(&model, 3)->state = MDL_ASK_ANSWERED;
+	assert_int_equal(step(true), 0);
+}
+
+/* No more than one notice of a kind in 20 s, however many come. */
+static void test_a_flood_is_one_notice_in_20_s(void **state)
+{
+	int n_told = 0;
+
+	(void)state;
+	for (uint64_t id = 1; id <= 60; id++, now_ms += 1000) {
+		come(ui_model_ask_docker(&model, id), 600000);
+		n_told += (step(false) & UI_NUDGE_TERMINAL) != 0;
+	}
+	assert_int_equal(n_told, 3);
 }
 
 static void test_names_are_cut(void **state)
@@ -119,6 +153,16 @@ static void test_names_are_cut(void **state)
 	step(false);
 	assert_true(strlen(text) < 140);
 	assert_null(strstr(text, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"));
+	/* between characters */
+	for (size_t i = 0; i < 60; i++)
+		memcpy(name + 2 * i, "\xc3\xa9", 2);
+	name[120] = '\0';
+	mdl_set(&a->title, zw_span(name), 4096);
+	now_ms += 400000;
+	step(false);
+	name[80] = '\0';
+	assert_non_null(strstr(text, name));
+	assert_non_null(strstr(text + 30, "\xc3\xa9, ~/src/shop)"));
 }
 
 int main(void)
@@ -130,6 +174,8 @@ int main(void)
 		T(test_one_who_looks_is_told_nothing),
 		T(test_many_are_one_notice),
 		T(test_answered_is_not_told),
+		T(test_what_is_over_is_withdrawn),
+		T(test_a_flood_is_one_notice_in_20_s),
 		T(test_names_are_cut),
 	};
 
