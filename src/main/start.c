@@ -703,7 +703,8 @@ int start_agent(struct start *st, const struct cli *cli, const char *name, char 
 		.bars = st->bars,
 		.hidden = st->hidden,
 		.fresh = st->fresh,
-		.project_holds_sockets = st->cfg->allow_sockets == CFG_SOCKETS_PROJECT,
+		.project_holds_sockets = st->cfg->allow_sockets == CFG_SOCKETS_PROJECT &&
+					 st->cfg->mode != POL_MODE_STRICT,
 		.limits = {.memory_b = (uint64_t)st->cfg->limit_memory_b,
 			   .processes = (uint32_t)st->cfg->limit_processes,
 			   .cpu_percent = (uint32_t)st->cfg->limit_cpu},

@@ -23,6 +23,28 @@ has "Z033 nothing at / is deniable without a word" "config.json:1|cannot be laid
 	"$(config <<<'{ "filesystem": { "denyRead": ["/"] } }'; run true)"
 rm "$HOME/.config/zwatch/config.json"
 
+# Where sockets may be made: in the project as well, or in private folders alone. In strict mode those alone.
+cat >"$project/bind.py" <<'P'
+import errno, os, socket
+for folder in os.getcwd(), "/tmp":
+    path = os.path.join(folder, "made.sock")
+    try:
+        l = socket.socket(socket.AF_UNIX); l.bind(path); l.listen(1)
+        c = socket.socket(socket.AF_UNIX); c.connect(path)
+        os.unlink(path)
+        print("made")
+    except OSError as e:
+        print(errno.errorcode[e.errno])
+P
+binds() { run python3 bind.py | grep -E '^(made|E[A-Z]+)$' | paste -sd' '; }
+same "sockets in the project, and in /tmp" "made made" "$(binds)"
+config <<<'{ "filesystem": { "allowSockets": "private" } }'
+same "allowSockets private: in /tmp alone" "EACCES made" "$(binds)"
+has "and that is on record" '"op":"bind","did":"deny".*made.sock' "$("$zwatch" log last --json)"
+config <<<'{ "mode": "strict" }'
+same "strict: in /tmp alone" "EACCES made" "$(binds)"
+rm "$HOME/.config/zwatch/config.json" "$project/bind.py"
+
 # Z143: long and odd names for everything
 long=$(printf 'x%.0s' $(seq 150))
 for name in "$long" 'with blank' $'new\nline' 'co:lon' 'Ünï💥' $'esc\e[31m' "quote'\"\\"; do
