@@ -1,5 +1,5 @@
 # The real program, end to end.
-foreach(name sessions none_mode ten events secrets settings install rules history export docs deb required levels check debug places limits presets tools)
+foreach(name sessions none_mode ten events secrets settings install rules history export docs deb required levels check debug places limits presets tools logging)
 	zw_script(scen.${name} scen scen/${name}.sh)
 endforeach()
 set_property(TEST scen.levels scen.check APPEND PROPERTY ENVIRONMENT "ZW_SB_DRIVER=$<TARGET_FILE:sb_driver>")

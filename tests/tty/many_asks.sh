@@ -65,13 +65,25 @@ tt_wait 'sh\([0-9]+\)' 60
 tt_keys n
 tt_end
 
-# Z116: relative, through .., from a folder that is gone; git and its many files
+# Z116: relative, through .., by a descriptor, from a folder that is gone; git and npm with their many files
 cat >paths.sh <<END
 git init -q . 2>/dev/null || true
 echo x >a; git add a; git -c user.name=a -c user.email=a@b -c commit.gpgsign=false commit -qm a
 mkdir -p sub && cd sub && echo y >../b && echo z >./../c && mkdir gone && cd gone && rmdir ../gone && ls . >/dev/null 2>&1
 cd $PWD
+python3 - <<'P'
+import os
+d = os.open("sub", os.O_RDONLY)
+f = os.open("by-descriptor", os.O_CREAT | os.O_WRONLY, 0o644, dir_fd=d)
+os.write(f, b"x"); os.rename("by-descriptor", "../moved", src_dir_fd=d, dst_dir_fd=d)
+P
+if command -v npm >/dev/null; then
+	echo '{"name":"a","version":"1.0.0"}' >package.json
+	echo '{"name":"a","version":"1.0.0","lockfileVersion":3,"packages":{"":{"name":"a","version":"1.0.0"}}}' >package-lock.json
+	npm ci --offline --no-audit --no-fund --no-update-notifier >npm.out 2>&1
+fi
 python3 one.py ../host/s.sock
+(cd sub && python3 ../one.py ../../host/s.sock)
 python3 one.py ./../project/../host/./s.sock
 END
 mkdir -p .git # it is there before, as a repository is
