@@ -27,7 +27,7 @@ unpaste() { tt_keys C-c; }
 leave() { tt_keys C-d; }
 asked='^[^ ]* responses .*tools=\[[^]]'
 same_enough='s/Worked for.*//'
-# Its list of plugins (two tries), its news, its statistics: more than one, each asked about once.
-others_max=4
+# Its list of plugins (two ways) and its news, for which it has no switch: more than one, each asked about once.
+others_max=3
 in_both
 tool

@@ -14,7 +14,7 @@ export PATH=$W/bin:$PATH
 same "opencode reads its files as empty" "opencode.json character special file|.opencode directory|.aider.conf.yml directory||" \
 	"$(timeout 60 "$zwatch" opencode 2>&1 </dev/null | tr '\n' '|')"
 has "aider reads a mapping" '^\{\}$' "$(timeout 60 "$zwatch" aider 2>&1 </dev/null)"
-has "codex comes without a sandbox and a service of its own" '^-c sandbox_mode="danger-full-access" -c features.daemon_auto_start=false exec x$' \
+has "codex comes without a sandbox and a service of its own" '^-c sandbox_mode="danger-full-access" -c features.daemon_auto_start=false -c analytics.enabled=false exec x$' \
 	"$(timeout 60 "$zwatch" codex exec x 2>&1 </dev/null)"
 same "nothing of it is left" "" "$(ls -A "$project" | grep -E 'opencode|aider')"
 exit 0
