@@ -28,6 +28,7 @@ struct audit {
 	int64_t timer_at_ms;
 	uint64_t session; /* its number, 0 = none yet */
 	bool is_deferred, is_over;
+	bool is_running; /* the writer */
 };
 
 static void on_writer_opened(int status, uint64_t session, const char *text, void *arg)
@@ -68,8 +69,10 @@ static void run(struct audit *a)
 {
 	if (a->is_over)
 		return;
+	a->is_running = true;
 	aud_writer_run(a->writer);
 	schedule(a);
+	a->is_running = false;
 }
 
 static void on_timer(void *arg)
@@ -85,8 +88,9 @@ static void on_turn_end(void *arg)
 	run(a);
 }
 
-/* What is due now is done at the end of the turn, so that a burst becomes one transaction. The
- * timer is left alone when it is early enough: under a flood it would else never come to fire. */
+/* What is due now is done at the end of the turn, so that a burst becomes one transaction; what is
+ * still due after one is done in the next turn, behind what the channel has meanwhile. The timer is
+ * left alone when it is early enough: under a flood it would else never come to fire. */
 static void schedule(struct audit *a)
 {
 	int64_t due_ms = aud_writer_due_ms(a->writer);
@@ -94,7 +98,7 @@ static void schedule(struct audit *a)
 
 	if (due_ms < 0 || a->is_deferred)
 		return;
-	if (due_ms == 0) {
+	if (due_ms == 0 && !a->is_running) {
 		a->is_deferred = true;
 		zev_defer(a->loop, on_turn_end, a);
 	} else if (!zev_timer_is_running(a->timer) || at_ms < a->timer_at_ms) {

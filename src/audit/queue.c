@@ -20,6 +20,22 @@ void aud_queue_fini(struct aud_queue *q)
 		free(item);
 }
 
+static void insert(struct aud_queue *q, struct aud_item *item, bool is_wanted)
+{
+	uint64_t *max = &q->max_seq[item->seq >> AUD_SOURCE_SHIFT];
+	bool goes_first = is_wanted && item->seq > *max && q->n_items >= AUD_QUEUE_MANY;
+
+	*max = item->seq > *max ? item->seq : *max;
+	if (!goes_first)
+		STAILQ_INSERT_TAIL(&q->items, item, link);
+	else if (q->last_wanted != NULL)
+		STAILQ_INSERT_AFTER(&q->items, q->last_wanted, item, link);
+	else
+		STAILQ_INSERT_HEAD(&q->items, item, link);
+	if (goes_first)
+		q->last_wanted = item;
+}
+
 int aud_queue_add(struct aud_queue *q, enum zw_msg_id id, const void *msg, uint64_t seq,
 		  unsigned want, int64_t now_ms)
 {
@@ -38,7 +54,7 @@ int aud_queue_add(struct aud_queue *q, enum zw_msg_id id, const void *msg, uint6
 		item->since_ms = now_ms;
 		item->len = frame.len;
 		memcpy(item->frame, zw_buf_head(&frame), frame.len);
-		STAILQ_INSERT_TAIL(&q->items, item, link);
+		insert(q, item, want != 0);
 		q->n_items++;
 		q->n_wanted += item->want_commit;
 		q->len_b += item->len;
@@ -59,6 +75,7 @@ struct aud_item *aud_queue_take(struct aud_queue *q)
 	struct aud_item *item = STAILQ_FIRST(&q->items);
 
 	if (item != NULL) {
+		q->last_wanted = item == q->last_wanted ? NULL : q->last_wanted;
 		STAILQ_REMOVE_HEAD(&q->items, link);
 		count_out(q, item);
 	}
@@ -71,6 +88,7 @@ void aud_queue_take_wanted(struct aud_queue *q, int64_t until_ms, struct aud_ite
 	struct aud_item *item;
 
 	STAILQ_INIT(ret);
+	q->last_wanted = NULL;
 	while ((item = STAILQ_FIRST(&q->items)) != NULL) {
 		STAILQ_REMOVE_HEAD(&q->items, link);
 		if (item->want_commit && item->since_ms <= until_ms) {

@@ -11,6 +11,13 @@
 
 #include "src/ipc/msg.h"
 
+/* The upper byte of a sequence number tells whose it is; the numbers of one source only grow. */
+#define AUD_SOURCE_SHIFT 56
+#define AUD_SOURCES_N	 256
+
+/* Of so many events that wait those go first that somebody waits for. */
+#define AUD_QUEUE_MANY 64
+
 struct aud_item {
 	STAILQ_ENTRY(aud_item) link;
 	uint64_t seq;
@@ -26,16 +33,24 @@ struct aud_item {
 STAILQ_HEAD(aud_items, aud_item);
 
 struct aud_queue {
-	struct aud_items items;	  /* oldest first */
-	size_t n_items, n_wanted; /* all; those that want a commit */
+	struct aud_items items;	      /* oldest first */
+	struct aud_item *last_wanted; /* of those that went before the rest; NULL = none */
+	size_t n_items, n_wanted;     /* all; those that want a commit */
 	size_t len_b, max_b;
+	uint64_t max_seq[AUD_SOURCES_N]; /* highest number of each source that was ever put in */
 };
 
 /** An empty queue of at most @max_b bytes of frames. */
 void aud_queue_init(struct aud_queue *q, size_t max_b);
 void aud_queue_fini(struct aud_queue *q);
 
-/** Copies one message to the end. @want: want_commit of the message, 0 for one without. Returns 0 or ZW_E_TOOBIG: full, nothing was added. */
+/**
+ * Copies one message to the end; one that somebody waits for to before the others, when these are
+ * AUD_QUEUE_MANY and none of them is of the same thing: what is told of one thing keeps its order.
+ *
+ * @want    want_commit of the message, 0 for one without
+ * Returns  0 or ZW_E_TOOBIG: full, nothing was added
+ */
 int aud_queue_add(struct aud_queue *q, enum zw_msg_id id, const void *msg, uint64_t seq,
 		  unsigned want, int64_t now_ms);
 #define AUD_WANT_NUMBER 2

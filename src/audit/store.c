@@ -17,8 +17,10 @@
 /* How long one call waits for another writer. The caller keeps the events and comes again. */
 #define BUSY_STEP_MS 200
 #define NO_MASK	     ((INT64_C(1) << AUD_ID_SHIFT) - 1)
-/* The log is cut back to this after a checkpoint. */
-#define WAL_LIMIT_B (16 << 20)
+/* The clock is looked at once for so many rows. */
+#define CLOCK_EVERY 8
+/* The log is cut back to this after a checkpoint, which takes its time: more than it has as a rule. */
+#define WAL_LIMIT_B (64 << 20)
 
 _Static_assert(ZW_N_ELEMENTS(aud_schema_sql) == AUD_SCHEMA, "one file of data/schema per number");
 
@@ -87,6 +89,7 @@ static void programs_forget(struct aud_store *s)
 
 void aud_store_close(struct aud_store *s)
 {
+	aud_tidy_free(zw_steal(&s->tidy));
 	programs_forget(s);
 	aud_rows_forget(s);
 	for (size_t i = 0; i < ST_MAX; i++) {
@@ -247,11 +250,13 @@ int aud_store_open(struct aud_store *s)
 		r = aud_sql_exec(s, setup);
 	if (r == 0)
 		r = schema_prepare(s);
-	if (r < 0)
+	if (r < 0) {
 		aud_store_close(s);
-	else
-		s->seal = aud_seal_new(s->db);
-	return r;
+		return r;
+	}
+	s->seal = aud_seal_new(s->db);
+	s->tidy = aud_tidy_new(s->path);
+	return 0;
 }
 
 int aud_store_check(struct aud_store *s)
@@ -591,31 +596,42 @@ static int lost_write(struct aud_store *s, uint64_t n_lost)
 	return rc == SQLITE_DONE ? 0 : aud_sql_error(s, rc);
 }
 
-int aud_store_write(struct aud_store *s, struct aud_items *items, uint64_t n_more_lost,
-		    uint64_t *ret_refused)
+/* Writes items until @end_us. Returns 0 or our error. */
+static int rows_write(struct aud_store *s, struct aud_items *items, int64_t end_us,
+		      struct aud_written *ret)
 {
-	int64_t last_id = s->last_id;
-	uint64_t n_rows = s->n_rows, n_refused = 0;
 	struct aud_item *item;
+
+	STAILQ_FOREACH (item, items, link) {
+		int64_t before = s->last_id;
+
+		if (ret->n_items % CLOCK_EVERY == CLOCK_EVERY - 1 && zw_mono_us() >= end_us)
+			break;
+		int rc = aud_row_write(s, item);
+		item->is_refused = is_refusal(rc);
+		item->no = s->last_id > before ? s->last_id & NO_MASK : 0;
+		if (item->is_refused)
+			ret->n_refused++;
+		else if (rc != SQLITE_DONE)
+			return aud_sql_error(s, rc);
+		ret->n_items++;
+	}
+	return 0;
+}
+
+int aud_store_write(struct aud_store *s, struct aud_items *items, uint64_t n_more_lost,
+		    int64_t for_us, struct aud_written *ret)
+{
+	int64_t last_id = s->last_id, end_us = zw_mono_us() + for_us;
+	uint64_t n_rows = s->n_rows;
+	struct aud_written done = {.n_items = 0};
 	int r = aud_sql_simple(s, ST_BEGIN);
 
 	if (r < 0)
 		return r;
-	STAILQ_FOREACH (item, items, link) {
-		int64_t before = s->last_id;
-		int rc = aud_row_write(s, item);
-
-		item->is_refused = is_refusal(rc);
-		item->no = s->last_id > before ? s->last_id & NO_MASK : 0;
-		if (item->is_refused)
-			n_refused++;
-		else if (rc != SQLITE_DONE)
-			r = aud_sql_error(s, rc);
-		if (r < 0)
-			break;
-	}
-	if (r == 0 && n_more_lost + n_refused > 0)
-		r = lost_write(s, n_more_lost + n_refused);
+	r = rows_write(s, items, end_us, &done);
+	if (r == 0 && n_more_lost + done.n_refused > 0)
+		r = lost_write(s, n_more_lost + done.n_refused);
 	if (r == 0) {
 		int rc = aud_rows_sums(s);
 
@@ -629,7 +645,7 @@ int aud_store_write(struct aud_store *s, struct aud_items *items, uint64_t n_mor
 		s->n_rows = n_rows;
 		return r;
 	}
-	*ret_refused = n_refused;
+	*ret = done;
 	return 0;
 }
 
@@ -686,8 +702,30 @@ unsigned aud_store_wal_pages(const struct aud_store *s)
 	return s->wal_pages;
 }
 
+bool aud_store_tidy(struct aud_store *s)
+{
+	return aud_tidy_start(s->tidy);
+}
+
+bool aud_store_is_tidying(const struct aud_store *s)
+{
+	return s->tidy != NULL && aud_tidy_is_busy(s->tidy);
+}
+
+int aud_store_n_tidied(const struct aud_store *s)
+{
+	return aud_tidy_n_done(s->tidy);
+}
+
+void aud_store_tidied(struct aud_store *s)
+{
+	s->wal_pages = 0;
+}
+
 int aud_store_checkpoint(struct aud_store *s, bool is_last)
 {
+	if (s->tidy != NULL)
+		aud_tidy_wait(s->tidy);
 	int rc = sqlite3_wal_checkpoint_v2(
 		s->db, NULL, is_last ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE, NULL,
 		NULL);

@@ -61,15 +61,22 @@ int aud_store_session(struct aud_store *s, const struct zw_msg_aud_open *m,
 /** Marks the unfinished sessions of processes that are no more as crashed. */
 int aud_store_mark_crashed(struct aud_store *s);
 
+/** What aud_store_write() did. */
+struct aud_written {
+	size_t n_items;	    /* from the first on */
+	uint64_t n_refused; /* of them were left out */
+};
+
 /**
- * Writes events of the session, all or none. Command lines and texts are masked; a private session
- * adds to its sums only. An event that the schema cannot take is left out, marked and counted.
+ * Writes events of the session in one transaction: from the first on, until there are no more or
+ * @for_us are over; at least one. All of these or none. Command lines and texts are masked; a private
+ * session adds to its sums only. An event that the schema cannot take is left out, marked and
+ * counted.
  *
  * @n_more_lost   events lost before these; added to the session's row
- * @ret_refused   how many were left out
  */
 int aud_store_write(struct aud_store *s, struct aud_items *items, uint64_t n_more_lost,
-		    uint64_t *ret_refused);
+		    int64_t for_us, struct aud_written *ret);
 
 /** Ends the session. @how: "exited", "crashed", ...; @exit_status -1 = none. */
 int aud_store_end(struct aud_store *s, int64_t t_us, int64_t exit_status, struct zw_span how);
@@ -89,6 +96,16 @@ uint64_t aud_store_n_rows(const struct aud_store *s);
 
 /** Pages in the write-ahead log after the last commit. */
 unsigned aud_store_wal_pages(const struct aud_store *s);
+
+/**
+ * The same in the background (src/audit/tidy.h). aud_store_tidy() begins a pass, false: it cannot be;
+ * aud_store_n_tidied() says how much of the log is in the file after one, -1: it failed, and
+ * aud_store_tidied() that enough is: the pages count from the next commit on.
+ */
+bool aud_store_tidy(struct aud_store *s);
+bool aud_store_is_tidying(const struct aud_store *s);
+int aud_store_n_tidied(const struct aud_store *s);
+void aud_store_tidied(struct aud_store *s);
 
 /** Moves the write-ahead log into the file as far as readers let it; @is_last also empties it. */
 int aud_store_checkpoint(struct aud_store *s, bool is_last);

@@ -9,13 +9,13 @@
 
 #include "src/audit/seal.h"
 #include "src/audit/store.h"
+#include "src/audit/tidy.h"
 #include "src/base/words.h"
 
 /* An event's id: the session's number in the upper bits, its own in the lower ones. */
 #define AUD_ID_SHIFT   32
 #define AUD_PROGRAMS_N 64
 #define AUD_SEEN_N     256
-#define AUD_SOURCES_N  256
 #define AUD_LINES_N    16
 
 enum stmt {
@@ -102,7 +102,8 @@ struct aud_store {
 	enum aud_lines lines_kept;
 	uint64_t n_rows;
 	unsigned wal_pages;
-	int step_errno; /* of the last statement that was run */
+	struct aud_tidy *tidy; /* owned; NULL = closed */
+	int step_errno;	       /* of the last statement that was run */
 	struct program programs[AUD_PROGRAMS_N];
 	struct line lines[AUD_LINES_N];
 	struct seen_target seen[AUD_SEEN_N];

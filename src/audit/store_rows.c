@@ -6,8 +6,7 @@
 #include "src/base/mem.h"
 #include "src/base/words.h"
 
-/* The upper byte of a sequence number tells whose it is. */
-#define SOURCE_SHIFT 56
+#define SOURCE_SHIFT AUD_SOURCE_SHIFT
 #define SEQ_MASK     ((UINT64_C(1) << SOURCE_SHIFT) - 1)
 
 /* -- events ------------------------------------------------------------------------------------ */

@@ -14,12 +14,22 @@
 /* Events that wait in memory while the store cannot be written. */
 #define QUEUE_MAX_B (16u << 20)
 /* A batch of this size is written without waiting for more. */
-#define BATCH_B	      (1u << 20)
+#define BATCH_B (1u << 20)
+/* The length of a transaction: so long somebody waits whose event comes while one is written. */
+#define SLICE_US 500
+/* The same with something in it that is waited for. */
+#define WANTED_US     200
 #define BUSY_AGAIN_MS 50
 #define OPEN_TRIES    3
 /* The log is moved into the file when nothing else is to do, or when it has grown too long. */
 #define WAL_IDLE_PAGES 1000
 #define WAL_MAX_PAGES  8000
+/* So little is left of it that no more is written until that is in the file, too: then it begins anew.
+ * Those that somebody waits for are written all the same, and with them in the way it may come to
+ * WAL_HARD_PAGES before everybody waits. */
+#define WAL_REST_PAGES 2000
+#define WAL_HARD_PAGES 64000
+#define TIDY_LOOK_MS   2
 #define IDLE_MS	       250
 /* Between steps of finishing a removal that was cut short. */
 #define REST_MS 100
@@ -40,6 +50,9 @@ struct aud_writer {
 	int64_t rest_ms; /* when to look for what a removal left behind; 0 = no more */
 	bool is_overrun; /* events came faster than they could be written, and were lost */
 	bool is_urgent;	 /* somebody wants a number */
+	bool is_tidying; /* the log is moved into the file, pass after pass */
+	bool is_holding; /* and this pass may be the last, if nothing is written meanwhile */
+	int n_tidied;	 /* pages, by the pass before */
 };
 
 struct aud_writer *aud_writer_new(const struct zw_msg_aud_open *open, pid_t zwatch_pid,
@@ -170,34 +183,39 @@ static int still_there(struct aud_writer *w)
 	return 0;
 }
 
-static int write_once(struct aud_writer *w)
+/* Writes what one transaction takes. *ret: items that are in the store now. */
+static int write_once(struct aud_writer *w, size_t *ret)
 {
-	uint64_t n_refused = 0;
+	struct aud_written done = {.n_items = 0};
 	int r = still_there(w);
 
+	*ret = 0;
 	if (r == 0)
 		r = session_ready(w);
-	if (r == 0 && w->queue.n_items > 0)
-		r = aud_store_write(w->store, &w->queue.items, w->n_lost_unwritten, &n_refused);
+	if (r < 0 || w->queue.n_items == 0)
+		return r;
+	bool is_wanted = w->queue.n_wanted > 0 || w->is_urgent;
+	r = aud_store_write(w->store, &w->queue.items, w->n_lost_unwritten,
+			    is_wanted ? WANTED_US : SLICE_US, &done);
 	if (r < 0)
 		return r;
-	if (w->queue.n_items > 0) {
-		w->n_lost += n_refused;
-		w->n_lost_unwritten = 0;
-	}
+	w->n_lost += done.n_refused;
+	w->n_lost_unwritten = 0;
+	*ret = done.n_items;
 	return 0;
 }
 
-static void answer_all(struct aud_writer *w)
+/* Takes out the first @n items, and tells whoever waits for one. */
+static void answer(struct aud_writer *w, size_t n)
 {
 	struct aud_item *item;
 
-	w->is_urgent = false;
-	while ((item = aud_queue_take(&w->queue)) != NULL) {
+	for (size_t i = 0; i < n && (item = aud_queue_take(&w->queue)) != NULL; i++) {
 		if (item->want_commit || item->want_number)
 			w->ops->on_committed(item->seq, !item->is_refused, item->no, w->arg);
 		free(item);
 	}
+	w->is_urgent = w->is_urgent && w->queue.n_items > 0;
 }
 
 /* Those who wait since @until_ms or longer are told no. Their events go: what was not granted must
@@ -265,21 +283,22 @@ static void overrun(struct aud_writer *w)
 	note(w, text);
 }
 
-/* One try to write everything. Returns 0 or why not. */
+/* One try to write: what one transaction takes. Returns 0 or why not. */
 static int attempt(struct aud_writer *w)
 {
-	int r = write_once(w);
+	size_t n = 0;
+	int r = write_once(w, &n);
 
 	if (r == -EUCLEAN) {
 		r = set_aside(w);
 		if (r == 0)
-			r = write_once(w);
+			r = write_once(w, &n);
 	}
 	if (r < 0) {
 		failed(w, r, zw_mono_ms());
 		return r;
 	}
-	answer_all(w);
+	answer(w, n);
 	if (w->error != 0)
 		recovered(w);
 	if (w->is_overrun)
@@ -329,7 +348,7 @@ void aud_writer_put(struct aud_writer *w, enum zw_msg_id id, const union zw_msg_
 		w->ops->on_committed(seq, false, 0, w->arg);
 }
 
-static bool want_checkpoint(const struct aud_writer *w, int64_t now_ms)
+static bool want_tidy(const struct aud_writer *w, int64_t now_ms)
 {
 	unsigned n = w->error == 0 ? aud_store_wal_pages(w->store) : 0;
 
@@ -337,9 +356,81 @@ static bool want_checkpoint(const struct aud_writer *w, int64_t now_ms)
 	       (n >= WAL_IDLE_PAGES && w->queue.n_items == 0 && now_ms - w->put_ms >= IDLE_MS);
 }
 
+/* What a pass cannot do, or not in time, is done here. What fails shows at the next write. */
+static void tidy_end(struct aud_writer *w, bool is_done)
+{
+	if (!is_done)
+		aud_store_checkpoint(w->store, false);
+	aud_store_tidied(w->store);
+	w->is_tidying = w->is_holding = false;
+}
+
+/* A pass is over: another one, unless all is in the file, or a reader keeps the rest in the log. */
+static void tidy_more(struct aud_writer *w)
+{
+	int n_done = aud_store_n_tidied(w->store);
+	unsigned n = aud_store_wal_pages(w->store);
+
+	if (n_done < 0 || n >= WAL_HARD_PAGES) {
+		tidy_end(w, false);
+		return;
+	}
+	if ((unsigned)n_done >= n || n_done == w->n_tidied) {
+		tidy_end(w, true);
+		return;
+	}
+	w->n_tidied = n_done;
+	w->is_holding = n - (unsigned)n_done <= WAL_REST_PAGES;
+	if (!aud_store_tidy(w->store))
+		tidy_end(w, false);
+}
+
+static void tidy(struct aud_writer *w)
+{
+	if (!aud_store_is_open(w->store)) {
+		w->is_tidying = w->is_holding = false;
+		return;
+	}
+	if (aud_store_is_tidying(w->store))
+		return;
+	if (w->is_tidying) {
+		tidy_more(w);
+		return;
+	}
+	if (!want_tidy(w, zw_mono_ms()))
+		return;
+	w->n_tidied = -1;
+	w->is_tidying = true;
+	if (!aud_store_tidy(w->store))
+		tidy_end(w, false);
+}
+
+/* Whether events are to be written now, of those that nobody waits for. */
+static bool is_full(const struct aud_writer *w)
+{
+	return w->queue.len_b >= (w->is_holding ? QUEUE_MAX_B / 2 : BATCH_B);
+}
+
 static int64_t until(int64_t at_ms, int64_t now_ms)
 {
 	return at_ms > now_ms ? at_ms - now_ms : 0;
+}
+
+/* When the store can be written: until there is something to do beside what is waited for. */
+static int64_t calm_due_ms(const struct aud_writer *w, int64_t now_ms)
+{
+	int64_t due_ms = -1;
+
+	if (w->queue.n_items > 0 && !w->is_holding)
+		due_ms = until(aud_queue_since_ms(&w->queue) + AUD_GATHER_MS, now_ms);
+	else if (w->queue.n_items == 0 && aud_store_wal_pages(w->store) >= WAL_IDLE_PAGES)
+		due_ms = until(w->put_ms + IDLE_MS, now_ms);
+	if (w->is_tidying && (due_ms < 0 || due_ms > TIDY_LOOK_MS))
+		return TIDY_LOOK_MS;
+	if (w->queue.n_items > 0 || w->rest_ms == 0)
+		return due_ms;
+	int64_t rest_ms = until(w->rest_ms, now_ms);
+	return due_ms < 0 || rest_ms < due_ms ? rest_ms : due_ms;
 }
 
 int64_t aud_writer_due_ms(const struct aud_writer *w)
@@ -355,15 +446,18 @@ int64_t aud_writer_due_ms(const struct aud_writer *w)
 		return 0;
 	if (w->error != 0)
 		return until(w->retry_ms, now_ms);
-	if (w->queue.n_items > 0)
-		return w->queue.len_b >= BATCH_B || w->is_urgent
-			       ? 0
-			       : until(aud_queue_since_ms(&w->queue) + AUD_GATHER_MS, now_ms);
-	int64_t idle_ms = aud_store_wal_pages(w->store) >= WAL_IDLE_PAGES
-				  ? until(w->put_ms + IDLE_MS, now_ms)
-				  : -1;
-	int64_t rest_ms = w->rest_ms > 0 ? until(w->rest_ms, now_ms) : -1;
-	return rest_ms >= 0 && (idle_ms < 0 || rest_ms < idle_ms) ? rest_ms : idle_ms;
+	if (w->queue.n_items > 0 && (w->is_urgent || is_full(w)))
+		return 0;
+	return calm_due_ms(w, now_ms);
+}
+
+static bool is_write_due(const struct aud_writer *w, int64_t now_ms)
+{
+	if (w->error != 0)
+		return true;
+	return w->queue.n_items > 0 &&
+	       (w->queue.n_wanted > 0 || w->is_urgent || is_full(w) ||
+		(!w->is_holding && now_ms - aud_queue_since_ms(&w->queue) >= AUD_GATHER_MS));
 }
 
 void aud_writer_run(struct aud_writer *w)
@@ -374,16 +468,13 @@ void aud_writer_run(struct aud_writer *w)
 		refuse_wanted(w, w->error == ZW_E_BUSY ? now_ms - AUD_BUSY_MS : INT64_MAX);
 		return;
 	}
-	bool is_due = w->queue.n_wanted > 0 || w->is_urgent || w->queue.len_b >= BATCH_B ||
-		      now_ms - aud_queue_since_ms(&w->queue) >= AUD_GATHER_MS;
-	if (w->error != 0 || (w->queue.n_items > 0 && is_due))
+	if (is_write_due(w, now_ms))
 		attempt(w);
 	now_ms = zw_mono_ms();
 	if (w->rest_ms > 0 && now_ms >= w->rest_ms && w->error == 0 && w->queue.n_items == 0 &&
 	    aud_store_is_open(w->store))
 		w->rest_ms = aud_prune_step(aud_store_db(w->store)) > 0 ? now_ms + REST_MS : 0;
-	if (aud_store_is_open(w->store) && want_checkpoint(w, zw_mono_ms()))
-		aud_store_checkpoint(w->store, false); /* what fails here shows at the next write */
+	tidy(w);
 }
 
 static bool is_prune_due(struct aud_writer *w)
@@ -407,7 +498,7 @@ int aud_writer_end(struct aud_writer *w, int64_t t_us, int64_t exit_status, stru
 
 	do {
 		r = attempt(w);
-		if (r == 0 && w->queue.n_items > 0) /* a line about the recovery */
+		while (r == 0 && w->queue.n_items > 0)
 			r = attempt(w);
 		if (r == 0)
 			r = aud_store_end(w->store, t_us, exit_status, how);

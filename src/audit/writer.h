@@ -2,8 +2,9 @@
  * The keeper of one session's record: gathers events into transactions, tells when what is kept,
  * and goes on through everything that can happen to a file.
  *
- * Events are gathered for at most 50 ms; one that somebody waits for is committed at once, with all
- * that came before it. While the store cannot be written, events wait in memory (bounded), and
+ * Events are gathered for at most 50 ms; one that somebody waits for is committed at once. A
+ * transaction takes about a millisecond; where more is there, those that somebody waits for are in
+ * the first one, whatever came before them. While the store cannot be written, events wait in memory (bounded), and
  * whoever waits for one is told that it is not kept, so that nothing new is granted. The store is
  * tried again each second. A damaged file is set aside and a new one begun; a removed one is begun
  * anew.
@@ -65,6 +66,7 @@ void aud_writer_put(struct aud_writer *w, enum zw_msg_id id, const union zw_msg_
 
 /** Milliseconds until aud_writer_run() has something to do; 0 = now, -1 = nothing. */
 int64_t aud_writer_due_ms(const struct aud_writer *w);
+/** Does what is due, one transaction of it: between two of them the caller takes what came in. */
 void aud_writer_run(struct aud_writer *w);
 
 /** What is left to say when a session is closed. */

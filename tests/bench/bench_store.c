@@ -3,7 +3,8 @@
  *   bench_store [SECONDS [EVENTS_PER_SECOND]]      0 events/s: as fast as it goes
  *   bench_store --make STORE EVENTS SESSIONS       a store for bench_history.py
  *   bench_store --into STORE SECONDS EVENTS/S      one more session in it, at that rate
- * Prints one line per measure. With a rate it exits with 1 when one event is lost or late. */
+ * Prints one line per measure, among them how long SQLite alone takes for the same rows: no chain, no
+ * masking, no sums, one transaction for a thousand. With a rate it exits with 1 when one event is lost or late. */
 #include <stdio.h>
 #include <sys/resource.h>
 
@@ -45,7 +46,7 @@ static double cpu_us(void)
 	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 }
 
-static int bench_rate(const struct place *p, double seconds, double rate)
+static int bench_rate(const struct place *p, double seconds, double rate, double *ret_row_us)
 {
 	struct ear e;
 	struct aud_writer *w = writer_start(p, &e);
@@ -61,10 +62,12 @@ static int bench_rate(const struct place *p, double seconds, double rate)
 		/* No more at once than a channel hands over: what waits for this process waits there. */
 		for (int k = 0; n < want && k < 2000; k++)
 			put_one(w, n++);
-		if (aud_writer_due_ms(w) == 0)
-			aud_writer_run(w);
-		else if (rate > 0)
+		int64_t due_ms = aud_writer_due_ms(w);
+		if (due_ms > 0 && rate > 0)
 			poll(NULL, 0, 1);
+		do
+			aud_writer_run(w);
+		while (rate <= 0 && aud_writer_due_ms(w) == 0);
 	}
 	int r = aud_writer_end(w, zw_now_us(), 0, zw_span("exited"), 1000, &c);
 	double took_s = (double)(zw_mono_us() - from_us) / 1e6;
@@ -74,6 +77,7 @@ static int bench_rate(const struct place *p, double seconds, double rate)
 	       (unsigned long long)n, took_s, (double)n / took_s,
 	       (cpu_us() - from_cpu_us) / (double)(n > 0 ? n : 1), (unsigned long long)c.n_rows,
 	       (unsigned long long)e.n_lost, r);
+	*ret_row_us = (cpu_us() - from_cpu_us) / (double)(c.n_rows > 0 ? c.n_rows : 1);
 	return r < 0 || e.n_lost > 0 || (rate > 0 && took_s > seconds + 1) ? 1 : 0;
 }
 
@@ -97,6 +101,127 @@ static void bench_commit(const struct place *p)
 	qsort(us, N, sizeof(us[0]), by_value);
 	printf("commit of one event: p50 %lld us, p99 %lld us, worst %lld us\n",
 	       (long long)us[N / 2], (long long)us[N * 99 / 100], (long long)us[N - 1]);
+}
+
+/* Copies a table row by row. Returns how many; *us grows by what the insertions took. */
+static int64_t raw_table(sqlite3 *db, const char *table, int64_t *us)
+{
+	zw_autofree char *read = zw_xasprintf("SELECT * FROM w.%s LIMIT 200000", table);
+	sqlite3_stmt *from = NULL, *to = NULL;
+	int64_t n = 0;
+
+	sqlite3_prepare_v2(db, read, -1, &from, NULL);
+	int n_columns = sqlite3_column_count(from);
+	struct zw_buf sql;
+	zw_buf_init(&sql, 1000);
+	zw_buf_addf(&sql, "INSERT INTO main.%s VALUES (?", table);
+	for (int i = 1; i < n_columns; i++)
+		zw_buf_addf(&sql, ",?");
+	zw_buf_addf(&sql, ")");
+	sqlite3_prepare_v3(db, (char *)zw_buf_head(&sql), (int)sql.len, SQLITE_PREPARE_PERSISTENT,
+			   &to, NULL);
+	zw_buf_fini(&sql);
+	while (sqlite3_step(from) == SQLITE_ROW) {
+		int64_t from_us = zw_mono_us();
+
+		if (n % 1000 == 0)
+			sqlite3_exec(db, n > 0 ? "COMMIT; BEGIN" : "BEGIN", NULL, NULL, NULL);
+		for (int i = 0; i < n_columns; i++)
+			sqlite3_bind_value(to, i + 1, sqlite3_column_value(from, i));
+		if (sqlite3_step(to) == SQLITE_DONE)
+			n++;
+		sqlite3_reset(to);
+		*us += zw_mono_us() - from_us;
+	}
+	sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
+	sqlite3_finalize(from);
+	sqlite3_finalize(to);
+	return n;
+}
+
+/* What SQLite alone takes: the schema, and the rows that the writer has just written, copied into it
+ * by one prepared statement a table. */
+static void bench_raw(const struct place *p, double writer_us)
+{
+	static const char *const tables[] = {"socket_events", "connections"};
+	struct place to;
+	struct ear e;
+	sqlite3 *db = NULL;
+	int64_t n = 0, us = 0;
+
+	place_make(&to);
+	writer_stop(writer_start(&to, &e)); /* the schema */
+	if (sqlite3_open(to.path, &db) != SQLITE_OK)
+		return;
+	zw_autofree char *attach = zw_xasprintf(
+		"PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON; ATTACH '%s' AS w",
+		p->path);
+	sqlite3_exec(db, attach, NULL, NULL, NULL);
+	for (size_t i = 0; i < ZW_N_ELEMENTS(tables); i++)
+		n += raw_table(db, tables[i], &us);
+	sqlite3_close(db);
+	place_drop(&to);
+	printf("SQLite alone: %lld of these rows, %.1f us each; the writer: %.1f us a row, %.1f "
+	       "times "
+	       "that\n",
+	       (long long)n, (double)us / (double)(n > 0 ? n : 1), writer_us,
+	       n > 0 && us > 0 ? writer_us * (double)n / (double)us : 0);
+}
+
+static int64_t answered_us;
+
+static void on_answered(uint64_t seq, bool is_kept, int64_t no, void *arg)
+{
+	(void)seq;
+	(void)no;
+	(void)arg;
+	answered_us = is_kept ? zw_mono_us() : 0;
+}
+
+/* Grants in a flood: how long one takes from the moment at which it is asked for, whatever is being
+ * written then. Under a flood of @rate events a second, one each 5 ms. */
+static int bench_grant(const struct place *p, double rate)
+{
+	enum { N = 400, EACH_US = 5000 };
+	static int64_t us[N];
+	struct ear e;
+	struct aud_writer_ops ops = ear_ops;
+	struct zw_msg_aud_open open = an_opening(p->path);
+	uint64_t n = 0, want;
+
+	e = (struct ear){0};
+	ops.on_committed = on_answered;
+	struct aud_writer *w = aud_writer_new(&open, getpid(), &ops, &e);
+	aud_writer_open(w);
+	int64_t from_us = zw_mono_us();
+	for (int i = 0; i < N;) {
+		int64_t now_us = zw_mono_us(), at_us = from_us + (i + 1) * EACH_US;
+
+		want = (uint64_t)((double)(now_us - from_us) * rate / 1e6);
+		for (int k = 0; n < want && k < 500; k++)
+			put_one(w, n++);
+		if (now_us >= at_us) {
+			union zw_msg_any m =
+				a_sock(((uint64_t)1 << 56) + (uint64_t)i, ZW_DID_ALLOW);
+
+			m.sock_event.want_commit = 1;
+			answered_us = 0;
+			aud_writer_put(w, ZW_ID_sock_event, &m);
+			while (answered_us == 0 && e.n_lost == 0)
+				aud_writer_run(w);
+			us[i++] = answered_us - at_us;
+		} else if (aud_writer_due_ms(w) == 0) {
+			aud_writer_run(w);
+		} else {
+			usleep(200);
+			aud_writer_run(w);
+		}
+	}
+	writer_stop(w);
+	qsort(us, N, sizeof(us[0]), by_value);
+	printf("grant while %.0f events/s come: p50 %lld us, p99 %lld us, worst %lld us\n", rate,
+	       (long long)us[N / 2], (long long)us[N * 99 / 100], (long long)us[N - 1]);
+	return e.n_lost > 0;
 }
 
 static void bench_open(const struct place *p)
@@ -159,22 +284,26 @@ static int make(const char *path, uint64_t n_events, uint64_t n_sessions)
 
 int main(int argc, char **argv)
 {
+	double row_us = 0;
+
 	if (argc == 5 && strcmp(argv[1], "--make") == 0)
 		return make(argv[2], strtoull(argv[3], NULL, 10), strtoull(argv[4], NULL, 10));
 	if (argc == 5 && strcmp(argv[1], "--into") == 0) {
 		struct place into;
 
 		snprintf(into.path, sizeof(into.path), "%s", argv[2]);
-		return bench_rate(&into, strtod(argv[3], NULL), strtod(argv[4], NULL));
+		return bench_rate(&into, strtod(argv[3], NULL), strtod(argv[4], NULL), &row_us);
 	}
 	double seconds = argc > 1 ? strtod(argv[1], NULL) : 2,
 	       rate = argc > 2 ? strtod(argv[2], NULL) : 0;
 	struct place p;
 
 	place_make(&p);
-	int r = bench_rate(&p, seconds, rate);
+	int r = bench_rate(&p, seconds, rate, &row_us);
+	bench_raw(&p, row_us);
 	bench_read(&p);
 	bench_commit(&p);
+	bench_grant(&p, rate > 0 ? rate : 50000);
 	bench_open(&p);
 	place_drop(&p);
 	return r;

@@ -422,6 +422,38 @@ static void test_unwanted__gathered_for_50_ms(void **state)
 	writer_stop(w);
 }
 
+/* Who waits does not wait for what came before, whatever that is; what is told of one thing keeps its
+ * order all the same. */
+static void test_wanted_in_a_flood__goes_first(void **state)
+{
+	struct place *p = *state;
+	struct ear e;
+	struct aud_writer *w = writer_start(p, &e);
+	union zw_msg_any m;
+
+	for (uint64_t n = 1; n <= 5000; n++) {
+		m = a_sock(n, ZW_DID_AUTO);
+		aud_writer_put(w, ZW_ID_sock_event, &m);
+	}
+	m = a_sock(9000, ZW_DID_ASK);
+	aud_writer_put(w, ZW_ID_sock_event, &m);
+	put_wanted(w, 9001);
+	put_wanted(w, 9002);
+	put_wanted(w, 9000);
+	aud_writer_run(w);
+	assert_int_equal(e.n_kept, 2);
+	assert_int_equal(e.last_kept, 9002);
+	assert_store(p,
+		     "SELECT group_concat(seq) FROM (SELECT seq FROM socket_events ORDER BY id"
+		     " LIMIT 3)",
+		     "9001,9002,1");
+	while (e.n_kept < 3)
+		aud_writer_run(w);
+	assert_int_equal(writer_stop(w), 0);
+	assert_store(p, "SELECT count(*) || did FROM socket_events WHERE seq = 9000", "1allow");
+	assert_store(p, "SELECT count(*) FROM socket_events", "5003");
+}
+
 static void test_kill_9_after_the_word__row_is_there(void **state)
 {
 	struct place *p = *state;
@@ -539,6 +571,34 @@ static void test_locked_2_s__kept_without_a_problem(void **state)
 	assert_int_equal(writer_stop(w), 0);
 	close(fds[0]);
 	close(fds[1]);
+}
+
+/* Longer than is waited for: said, refused, nothing else lost, over by itself. */
+static void test_locked_for_long__told_refused_recovered(void **state)
+{
+	struct place *p = *state;
+	struct ear e;
+	struct aud_writer *w = writer_start(p, &e);
+	union zw_msg_any m = a_sock(1, ZW_DID_AUTO);
+	sqlite3 *db = NULL;
+
+	assert_int_equal(sqlite3_open(p->path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+	aud_writer_put(w, ZW_ID_sock_event, &m);
+	put_wanted(w, 2);
+	int64_t end_ms = zw_mono_ms() + 60000;
+	while ((e.n_refused == 0 || e.n_problems == 0) && zw_mono_ms() < end_ms)
+		run_for(w, 20);
+	assert_int_equal(e.last_refused, 2);
+	assert_non_null(strstr(e.text, "cannot write history"));
+	assert_int_equal(sqlite3_exec(db, "COMMIT", NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
+	while (strcmp(e.text, "history is written again") != 0 && zw_mono_ms() < end_ms)
+		run_for(w, 20);
+	assert_int_equal(e.n_lost, 1);
+	assert_int_equal(writer_stop(w), 0);
+	assert_store(p, "SELECT group_concat(seq) FROM socket_events", "1");
+	assert_store(p, "SELECT n_lost FROM sessions", "1");
 }
 
 /* The checks of one kind of trouble: said once, refused at once, over when it is over. */
@@ -857,6 +917,35 @@ static void test_log__is_moved_into_the_file_at_the_end(void **state)
 	assert_int_equal(stat(wal, &st), -1);
 }
 
+/* While the session runs, and not in the way of what is written: the file grows. */
+static void test_log__is_moved_into_the_file_under_way(void **state)
+{
+	struct place *p = *state;
+	struct stat st = {0};
+	struct ear e;
+	struct aud_writer *w = writer_start(p, &e);
+	int64_t end_ms = zw_mono_ms() + 60000;
+
+	for (uint64_t n = 1; n <= 15000; n++) {
+		union zw_msg_any m = a_sock(n, ZW_DID_AUTO);
+
+		aud_writer_put(w, ZW_ID_sock_event, &m);
+		if (n % 100 == 0)
+			aud_writer_run(w);
+	}
+	while (st.st_size < 2 << 20 && zw_mono_ms() < end_ms) {
+		run_for(w, 20);
+		assert_int_equal(stat(p->path, &st), 0);
+	}
+	assert_true(st.st_size >= 2 << 20);
+	put_wanted(w, 20000);
+	aud_writer_run(w);
+	assert_int_equal(e.n_kept, 1);
+	assert_int_equal(writer_stop(w), 0);
+	assert_store(p, "SELECT count(*) FROM socket_events", "15001");
+	assert_store(p, "PRAGMA integrity_check", "ok");
+}
+
 /* -- processes --------------------------------------------------------------------------------------- */
 
 static void test_stat_start__odd_names(void **state)
@@ -959,10 +1048,12 @@ int main(void)
 		T(test_private__sums_and_nothing_else),
 		T(test_wanted__told_only_after_the_commit),
 		T(test_unwanted__gathered_for_50_ms),
+		T(test_wanted_in_a_flood__goes_first),
 		T(test_kill_9_after_the_word__row_is_there),
 		T(test_new_writer_of_the_same_zwatch__goes_on),
 		T(test_running_session_of_a_live_process__stays),
 		T(test_locked_2_s__kept_without_a_problem),
+		T(test_locked_for_long__told_refused_recovered),
 		T(test_file_limit__told_refused_recovered),
 		T(test_disk_full__told_refused_recovered),
 		T(test_read_only__told_refused_recovered),
@@ -974,6 +1065,7 @@ int main(void)
 		T(test_foreign_database__refused_and_untouched),
 		T(test_ten_writers__all_kept),
 		T(test_log__is_moved_into_the_file_at_the_end),
+		T(test_log__is_moved_into_the_file_under_way),
 		T(test_stat_start__odd_names),
 		T(test_ident__live_gone_and_other_boot),
 	};

@@ -182,7 +182,7 @@ static const struct {
 	{"open in the folder", try_open_folder, {EPERM, EPERM, EPERM, EPERM, OK}},
 	{"exec", try_exec, {KILLED, KILLED, KILLED, KILLED, KILLED}},
 	{"fork", try_fork, {EPERM, EPERM, EPERM, EPERM, EPERM}},
-	{"thread", try_thread, {EPERM, EPERM, EPERM, OK, EPERM}},
+	{"thread", try_thread, {EPERM, EPERM, EPERM, OK, OK}},
 	{"unix socket", try_unix, {EPERM, EPERM, EPERM, OK, EPERM}},
 	{"tcp socket", try_tcp, {EPERM, OK, OK, EPERM, EPERM}},
 	{"udp socket", try_udp, {EPERM, EPERM, EPERM, EPERM, EPERM}},
