@@ -1,5 +1,6 @@
 # tests of audit
 zw_unit(audit_store SOURCES unit/audit_store.c DEPS zw_audit_store)
+zw_unit(audit_places SOURCES unit/audit_places.c DEPS zw_audit_store zw_audit_query)
 zw_unit(audit_verify SOURCES unit/audit_verify.c DEPS zw_audit_store)
 zw_unit(audit_filter SOURCES unit/audit_filter.c DEPS zw_audit_store zw_audit_query)
 zw_unit(audit_query SOURCES unit/audit_query.c DEPS zw_audit_store zw_audit_query zw_policy)

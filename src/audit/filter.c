@@ -638,3 +638,90 @@ int aud_filter_sql(const struct aud_filter *f, bool of_sessions, int first, stru
 	sql_node(&w, f->root != NULL ? f->root : &everything);
 	return w.error < 0 ? w.error : w.n_args;
 }
+
+/* -- places ------------------------------------------------------------------------------------ */
+
+static bool is_field(const struct aud_node *n, const char *name)
+{
+	return n->field != NULL && strcmp(n->field->name, name) == 0;
+}
+
+/* A value that stands there whole, or of a path its beginning. Programs are few: any pattern will do. */
+static bool is_placed(const struct aud_node *n)
+{
+	bool is_plain = n->op == '=' || (n->op == ':' && !is_glob(n->text));
+
+	if (is_field(n, "proc"))
+		return true;
+	if (is_field(n, "path"))
+		return is_plain && (n->op == '=' || n->text[0] == '/');
+	return is_field(n, "host") && is_plain;
+}
+
+static bool has_places(const struct aud_node *n)
+{
+	switch (n->kind) {
+	case NODE_TERM:
+		return is_placed(n);
+	case NODE_AND:
+		return has_places(n->a) || has_places(n->b);
+	case NODE_OR:
+		return has_places(n->a) && has_places(n->b);
+	case NODE_ALL:
+	case NODE_NOT:
+		break;
+	}
+	return false;
+}
+
+bool aud_filter_has_places(const struct aud_filter *f)
+{
+	return f->root != NULL && has_places(f->root);
+}
+
+static void places_term(struct writer *w, const struct aud_node *n)
+{
+	if (is_field(n, "proc")) {
+		put(w,
+		    "SELECT block FROM places WHERE kind = 2 AND value IN (SELECT CAST(id AS TEXT)"
+		    " FROM programs WHERE ");
+		sql_proc(w, n);
+		put(w, ")");
+		return;
+	}
+	int at = bind(w, n->text, 0);
+	if (is_field(n, "host") || n->op == '=') {
+		put(w, "SELECT block FROM places WHERE kind = %d AND value = lower(?%d)",
+		    is_field(n, "path"), at);
+		return;
+	}
+	/* The path itself, and what is below it: '0' comes behind '/'. */
+	put(w,
+	    "SELECT block FROM places WHERE kind = 1 AND value = rtrim(lower(?%d), '/') UNION ALL"
+	    " SELECT block FROM places WHERE kind = 1 AND value >= rtrim(lower(?%d), '/') || '/'"
+	    " AND value < rtrim(lower(?%d), '/') || '0'",
+	    at, at, at);
+}
+
+/* Of two that must both fit one is enough to look at. */
+static void places_node(struct writer *w, const struct aud_node *n)
+{
+	if (n->kind == NODE_TERM) {
+		places_term(w, n);
+	} else if (n->kind == NODE_AND) {
+		places_node(w, has_places(n->a) ? n->a : n->b);
+	} else {
+		places_node(w, n->a);
+		put(w, " UNION ALL ");
+		places_node(w, n->b);
+	}
+}
+
+int aud_filter_places(const struct aud_filter *f, int first, struct zw_buf *sql,
+		      struct aud_filter_arg *args)
+{
+	struct writer w = {.sql = sql, .args = args, .first = first};
+
+	places_node(&w, f->root);
+	return w.error < 0 ? w.error : w.n_args;
+}

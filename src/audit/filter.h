@@ -61,6 +61,15 @@ bool aud_filter_is_of_sessions(const struct aud_filter *f);
 int aud_filter_sql(const struct aud_filter *f, bool of_sessions, int first, struct zw_buf *sql,
 		   struct aud_filter_arg *args);
 
+/** Whether what the filter wants is named in the table `places`: a host, a path, a program. */
+bool aud_filter_has_places(const struct aud_filter *f);
+/**
+ * Appends a statement that gives every `block` of `places` in which the filter can find anything, and
+ * perhaps more of them. Like aud_filter_sql(). Only where aud_filter_has_places().
+ */
+int aud_filter_places(const struct aud_filter *f, int first, struct zw_buf *sql,
+		      struct aud_filter_arg *args);
+
 /**
  * Whether the filter fits a row that is in no store: what the SQL of it would say of the same row.
  * Pure.

@@ -8,7 +8,8 @@
 #include "src/base/err.h"
 #include "src/base/io.h"
 
-#define ID_SHIFT 32
+#define ID_SHIFT    32
+#define BLOCK_SHIFT 14
 /* Rows of one transaction: a writer waits for a few milliseconds at most. */
 #define STEP_ROWS 2000
 /* A store that was too big is made this much smaller than its limit, not to prune at every end. */
@@ -194,6 +195,10 @@ static int bury(sqlite3 *db, int64_t session, const char *why)
 		r = QUERY(db, NULL, "DELETE FROM notes WHERE session = ?1", session);
 	if (r >= 0)
 		r = QUERY(db, NULL, "DELETE FROM tallies WHERE session = ?1", session);
+	if (r >= 0)
+		r = QUERY(db, NULL, "DELETE FROM places WHERE block >= ?1 AND block < ?2",
+			  session << (ID_SHIFT - BLOCK_SHIFT),
+			  (session + 1) << (ID_SHIFT - BLOCK_SHIFT));
 	if (r >= 0) /* the next time they are new again */
 		r = QUERY(db, NULL, "DELETE FROM seen WHERE event > ?1 AND event < ?2",
 			  session << ID_SHIFT, (session + 1) << ID_SHIFT);
@@ -241,6 +246,27 @@ int aud_prune_session(sqlite3 *db, int64_t session, const char *why)
 	return r < 0 ? r : drain_session(db, session);
 }
 
+/* Writes anew what a block has, after one of its rows went. */
+static int places_again(sqlite3 *db, int64_t block)
+{
+	int64_t low = (block << BLOCK_SHIFT) - 1, high = (block + 1) << BLOCK_SHIFT;
+	int r = QUERY(db, NULL, "DELETE FROM places WHERE block = ?1", block);
+
+	if (r < 0)
+		return r;
+	return QUERY(
+		db, NULL,
+		"INSERT OR IGNORE INTO places"
+		" SELECT 0, lower(host), ?3 FROM connections WHERE id > ?1 AND id < ?2 AND host"
+		" IS NOT NULL UNION SELECT 1, lower(target), ?3 FROM socket_events WHERE id >"
+		" ?1 AND id < ?2 AND target IS NOT NULL UNION SELECT about = 'unix',"
+		" lower(target), ?3 FROM questions WHERE id > ?1 AND id < ?2 AND target IS NOT"
+		" NULL UNION SELECT 2, CAST(program AS TEXT), ?3 FROM (SELECT id, program FROM"
+		" connections UNION ALL SELECT id, program FROM socket_events UNION ALL SELECT"
+		" id, program FROM questions) WHERE id > ?1 AND id < ?2 AND program IS NOT NULL",
+		low, high, block);
+}
+
 int aud_prune_event(sqlite3 *db, int64_t session, int64_t no, const char *why)
 {
 	static const char *const tables[] = {
@@ -270,6 +296,8 @@ int aud_prune_event(sqlite3 *db, int64_t session, int64_t no, const char *why)
 		r = QUERY(db, NULL, "DELETE FROM seen WHERE event = ?1", id);
 	if (r >= 0 && n == 0)
 		r = ZW_E_NOT_FOUND;
+	if (r >= 0)
+		r = places_again(db, id >> BLOCK_SHIFT);
 	if (r >= 0)
 		r = QUERY(db, NULL, "UPDATE sums SET n_events = n_events - 1 WHERE session = ?1",
 			  session);

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "src/audit/filter_sql.h"
+#include "src/audit/places.h"
 #include "src/audit/query_i.h"
 #include "src/base/buf.h"
 #include "src/base/err.h"
@@ -649,30 +650,26 @@ int aud_query_error(int rc)
 	return error_of(rc);
 }
 
-int aud_query_prepare(struct aud_query *q, const struct aud_filter *f, bool of_sessions,
-		      const char *head, const char *tail, const int64_t numbers[4],
-		      sqlite3_stmt **ret)
+/* A statement of three parts, the middle one with @n values from AUD_FILTER_FIRST on, or an error. */
+static int prepare_parts(struct aud_query *q, const char *head, const struct zw_buf *middle,
+			 const char *tail, const struct aud_filter_arg *args, int n,
+			 sqlite3_stmt **ret)
 {
 	static const int first = AUD_FILTER_FIRST;
-	int ready_r = ready(q);
-
-	if (ready_r < 0 || q->db == NULL)
-		return ready_r;
-	struct aud_filter_arg args[AUD_FILTER_ARGS_MAX];
 	struct zw_buf sql;
 
+	if (n < 0)
+		return n;
 	zw_buf_init(&sql, SQL_MAX_B);
 	zw_buf_add(&sql, head, strlen(head));
-	int n = aud_filter_sql(f, of_sessions, first, &sql, args);
-	int r = n < 0 ? n : zw_buf_add(&sql, tail, strlen(tail));
+	zw_buf_add(&sql, zw_buf_head(middle), middle->len);
+	int r = zw_buf_add(&sql, tail, strlen(tail));
 	int rc = r == 0 ? sqlite3_prepare_v2(q->db, (char *)zw_buf_head(&sql), (int)sql.len, ret,
 					     NULL)
 			: SQLITE_OK;
 	zw_buf_fini(&sql);
 	if (r < 0 || rc != SQLITE_OK)
 		return r < 0 ? r : error_of(rc);
-	for (int i = 0; i < 4; i++)
-		sqlite3_bind_int64(*ret, i + 1, numbers[i]); /* one that is not there: no harm */
 	for (int i = 0; i < n; i++) {
 		if (args[i].is_text)
 			sqlite3_bind_text(*ret, first + i, args[i].text, -1, SQLITE_STATIC);
@@ -680,6 +677,43 @@ int aud_query_prepare(struct aud_query *q, const struct aud_filter *f, bool of_s
 			sqlite3_bind_int64(*ret, first + i, args[i].number);
 	}
 	return 1;
+}
+
+int aud_query_prepare(struct aud_query *q, const struct aud_filter *f, bool of_sessions,
+		      const char *head, const char *tail, const int64_t numbers[4],
+		      sqlite3_stmt **ret)
+{
+	int r = ready(q);
+
+	if (r < 0 || q->db == NULL)
+		return r;
+	struct aud_filter_arg args[AUD_FILTER_ARGS_MAX];
+	struct zw_buf middle;
+
+	zw_buf_init(&middle, SQL_MAX_B);
+	int n = aud_filter_sql(f, of_sessions, AUD_FILTER_FIRST, &middle, args);
+	r = prepare_parts(q, head, &middle, tail, args, n, ret);
+	zw_buf_fini(&middle);
+	for (int i = 0; r > 0 && i < 4; i++)
+		sqlite3_bind_int64(*ret, i + 1, numbers[i]); /* one that is not there: no harm */
+	return r;
+}
+
+int aud_query_places(struct aud_query *q, const struct aud_filter *f, sqlite3_stmt **ret)
+{
+	int r = ready(q);
+
+	if (r < 0 || q->db == NULL)
+		return r;
+	struct aud_filter_arg args[AUD_FILTER_ARGS_MAX];
+	struct zw_buf middle;
+
+	zw_buf_init(&middle, SQL_MAX_B);
+	int n = aud_filter_places(f, AUD_FILTER_FIRST, &middle, args);
+	r = prepare_parts(q, "SELECT DISTINCT block FROM (", &middle, ") ORDER BY block", args, n,
+			  ret);
+	zw_buf_fini(&middle);
+	return r;
 }
 
 /* Numbers between which a session's events lie; of all sessions with 0. */
@@ -694,24 +728,35 @@ static int found_ids(struct aud_query *q, const struct aud_filter *f, enum aud_o
 {
 	int64_t at = range[order == AUD_FORWARD ? 0 : 1];
 	sqlite3_stmt *st = NULL;
-	int rc, r = aud_query_prepare(q, f, false,
+	struct aud_ranges parts = {0};
+	int rc = SQLITE_DONE, r = aud_ranges_find(q, f, range[0], range[1], &parts);
+
+	*ret_n = 0;
+	if (r > 0)
+		r = aud_query_prepare(q, f, false,
 				      "SELECT id FROM events WHERE id > ?1 AND id < ?2 AND ",
 				      order == AUD_FORWARD ? " ORDER BY id LIMIT ?3"
 							   : " ORDER BY id DESC LIMIT ?3",
-				      (int64_t[]){range[0], range[1], (int64_t)limit, 0}, &st);
+				      (int64_t[]){0, 0, 0, 0}, &st);
+	for (size_t i = 0; r > 0 && i < parts.n && *ret_n < limit && rc == SQLITE_DONE; i++) {
+		const struct aud_range *part =
+			&parts.at[order == AUD_FORWARD ? i : parts.n - 1 - i];
 
-	*ret_n = 0;
-	if (r <= 0)
-		return r;
-	while ((rc = sqlite3_step(st)) == SQLITE_ROW && *ret_n < limit) {
-		ids[*ret_n] = sqlite3_column_int64(st, 0);
-		if (!aud_query_goes_on(order, &at, ids[(*ret_n)++])) {
-			rc = SQLITE_CORRUPT;
-			break;
+		sqlite3_bind_int64(st, 1, part->low);
+		sqlite3_bind_int64(st, 2, part->high);
+		sqlite3_bind_int64(st, 3, (int64_t)(limit - *ret_n));
+		while (*ret_n < limit && (rc = sqlite3_step(st)) == SQLITE_ROW) {
+			ids[*ret_n] = sqlite3_column_int64(st, 0);
+			if (!aud_query_goes_on(order, &at, ids[(*ret_n)++])) {
+				rc = SQLITE_CORRUPT;
+				break;
+			}
 		}
+		sqlite3_reset(st);
 	}
+	aud_ranges_clear(&parts);
 	sqlite3_finalize(st);
-	return rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : error_of(rc);
+	return r <= 0 ? r : rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : error_of(rc);
 }
 
 static int events_by_id(struct aud_query *q, const int64_t *ids, size_t n,

@@ -20,6 +20,9 @@ int aud_query_prepare(struct aud_query *q, const struct aud_filter *f, bool of_s
 		      const char *head, const char *tail, const int64_t numbers[4],
 		      sqlite3_stmt **ret);
 
+/** The numbers of the blocks in which the filter can find anything, in order; aud_filter_places(). */
+int aud_query_places(struct aud_query *q, const struct aud_filter *f, sqlite3_stmt **ret);
+
 /** Prepares @sql as it stands. Returns 1 with a statement, 0: there is no store yet, or an error. */
 int aud_query_statement(struct aud_query *q, const char *sql, sqlite3_stmt **ret);
 

@@ -3,6 +3,7 @@
 
 #include <sqlite3.h>
 
+#include "src/audit/places.h"
 #include "src/audit/query_i.h"
 #include "src/base/io.h"
 #include "src/base/mem.h"
@@ -17,6 +18,8 @@ struct aud_scan {
 	int64_t low, at;		 /* what is looked at next lies between, both excluded */
 	int64_t n_looked;
 	sqlite3_stmt *newest, *found; /* owned; NULL until first used */
+	struct aud_ranges parts;      /* of it; those from n_parts on are behind us */
+	size_t n_parts;
 };
 
 struct aud_scan *aud_scan_new(struct aud_query *q, const struct aud_filter *f, int64_t session,
@@ -37,6 +40,7 @@ void aud_scan_free(struct aud_scan *s)
 		return;
 	sqlite3_finalize(s->newest);
 	sqlite3_finalize(s->found);
+	aud_ranges_clear(&s->parts);
 	free(s);
 }
 
@@ -54,6 +58,11 @@ static int prepare(struct aud_scan *s)
 				  " (SELECT ifnull(max(id), 0) FROM misc WHERE id < ?1))",
 				  &s->newest);
 
+	if (r > 0 && s->found == NULL) {
+		aud_ranges_clear(&s->parts);
+		r = aud_ranges_find(s->query, s->filter, s->low, s->at, &s->parts);
+		s->n_parts = s->parts.n;
+	}
 	if (r > 0 && s->found == NULL)
 		r = aud_query_prepare(s->query, s->filter, false,
 				      "SELECT id FROM events WHERE id > ?1 AND id < ?2 AND ",
@@ -76,19 +85,36 @@ static int newest(struct aud_scan *s, int64_t *ret)
 	return rc == SQLITE_ROW ? 0 : aud_query_error(rc);
 }
 
+/* The part of the record that is to be looked at next; NULL at the end. */
+static const struct aud_range *part_next(struct aud_scan *s)
+{
+	while (s->n_parts > 0 && s->parts.at[s->n_parts - 1].low + 1 >= s->at)
+		s->n_parts--;
+	if (s->n_parts == 0)
+		return NULL;
+	const struct aud_range *part = &s->parts.at[s->n_parts - 1];
+	s->at = s->at < part->high ? s->at : part->high;
+	return part;
+}
+
 /* One piece, of one session: numbers stand densely there, and far apart between sessions. Adds at most
  * @limit ids. Returns 1, 0 at the end, or an error. */
 static int piece(struct aud_scan *s, size_t limit, int64_t *ids, size_t *n)
 {
+	const struct aud_range *part = part_next(s);
 	int64_t top = 0, low = 0, at;
 	size_t n_before = *n;
-	int r = newest(s, &top), rc;
+	int r = part != NULL ? newest(s, &top) : 0, rc;
 
-	if (r < 0 || top <= s->low)
+	if (r < 0 || part == NULL || top <= s->low)
 		return r < 0 ? r : 0;
+	if (top <= part->low) { /* there is nothing in it */
+		s->at = part->low + 1;
+		return 1;
+	}
 	low = top - PIECE_N > (top >> ID_SHIFT) << ID_SHIFT ? top - PIECE_N
 							    : (top >> ID_SHIFT) << ID_SHIFT;
-	low = low > s->low ? low : s->low;
+	low = low > part->low ? low : part->low;
 	sqlite3_bind_int64(s->found, 1, low);
 	sqlite3_bind_int64(s->found, 2, top + 1);
 	sqlite3_bind_int64(s->found, 3, (int64_t)limit);

@@ -24,7 +24,7 @@
 #include "src/ipc/msg.h"
 
 /** Number of the schema that this zwatch writes. */
-#define AUD_SCHEMA 3
+#define AUD_SCHEMA 4
 
 struct aud_store;
 

@@ -50,6 +50,7 @@ enum stmt {
 	ST_QUESTION_NEW,
 	ST_MISC_NEW,
 	ST_SEEN,
+	ST_PLACE,
 	ST_SEEN_SUM,
 	ST_SUMS,
 	ST_TALLY,
@@ -75,6 +76,17 @@ struct line {
 struct seen_target {
 	char *key; /* owned; kind, a blank, target */
 	size_t len;
+};
+
+/* What is known to stand in `places` for the block that is being filled. */
+#define AUD_PLACES_N	512
+#define AUD_BLOCK_SHIFT 14
+enum place { PLACE_HOST, PLACE_PATH, PLACE_PROGRAM };
+struct known_place {
+	char *value; /* owned */
+	size_t len;
+	int64_t block;
+	enum place kind;
 };
 
 /* What the rows of the open transaction add to the session's sums. */
@@ -108,6 +120,7 @@ struct aud_store {
 	struct line lines[AUD_LINES_N];
 	struct seen_target seen[AUD_SEEN_N];
 	struct sums sums;
+	struct known_place places[AUD_PLACES_N];
 	/* Highest number told by each source: a higher one is no row yet. */
 	uint64_t max_seq[AUD_SOURCES_N];
 };

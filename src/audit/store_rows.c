@@ -175,7 +175,51 @@ void aud_rows_forget(struct aud_store *s)
 		free(s->seen[i].key);
 		s->seen[i] = (struct seen_target){0};
 	}
+	for (size_t i = 0; i < AUD_PLACES_N; i++) {
+		free(s->places[i].value);
+		s->places[i] = (struct known_place){0};
+	}
 	s->sums = (struct sums){0};
+}
+
+/* Notes that the newest row has this value, once for its block. */
+static int note_place(struct aud_store *s, enum place kind, struct zw_span value)
+{
+	struct known_place *k = &s->places[(aud_hash_of(value) + kind) % AUD_PLACES_N];
+	int64_t block = s->last_id >> AUD_BLOCK_SHIFT;
+
+	if (value.len == 0)
+		return SQLITE_DONE;
+	bool is_same = k->value != NULL && k->kind == kind && k->len == value.len &&
+		       memcmp(k->value, value.p, value.len) == 0;
+	if (is_same && k->block == block)
+		return SQLITE_DONE;
+	if (!is_same) {
+		free(k->value);
+		k->value = zw_span_dup(value);
+	}
+	k->len = value.len;
+	k->kind = kind;
+	k->block = block;
+	sqlite3_stmt *st = aud_sql_stmt(s, ST_PLACE);
+	if (st != NULL) {
+		aud_bind_int(st, 1, kind);
+		aud_bind_span(st, 2, value);
+		aud_bind_int(st, 3, block);
+	}
+	return aud_sql_run(s, st);
+}
+
+/* Where a row with this value and this program is. */
+static int note_places(struct aud_store *s, enum place kind, struct zw_span value, int64_t program)
+{
+	char number[24];
+	int rc = note_place(s, kind, value);
+
+	if (rc != SQLITE_DONE || program == 0)
+		return rc;
+	int len = snprintf(number, sizeof(number), "%lld", (long long)program);
+	return note_place(s, PLACE_PROGRAM, zw_span_n(number, (size_t)len));
 }
 
 int aud_rows_sums(struct aud_store *s)
@@ -407,6 +451,8 @@ static int sock_write(struct aud_store *s, const struct zw_msg_sock_event *m)
 	rc = row_new(s, ST_SOCK_NEW, AUD_TABLE_SOCKET, &row, m->exe);
 	if (rc == SQLITE_DONE)
 		count_new(s, m->did, m->n_times, m->up_b, m->down_b, m->t_us);
+	if (rc == SQLITE_DONE)
+		rc = note_places(s, PLACE_PATH, m->target, program);
 	if (rc != SQLITE_DONE || m->did == ZW_DID_AUTO)
 		return rc;
 	return note_seen(s, "unix", m->target.p, m->target.len);
@@ -484,6 +530,8 @@ static int conn_write(struct aud_store *s, const struct zw_msg_conn_event *m)
 	rc = row_new(s, ST_CONN_NEW, AUD_TABLE_CONN, &row, m->exe);
 	if (rc == SQLITE_DONE)
 		count_new(s, m->did, m->n_times, m->up_b, m->down_b, m->t_us);
+	if (rc == SQLITE_DONE)
+		rc = note_places(s, PLACE_HOST, m->host, program);
 	if (rc != SQLITE_DONE || m->via == ZW_VIA_DNS || m->host.len == 0)
 		return rc;
 	char target[300];
@@ -550,6 +598,7 @@ static int question_write(struct aud_store *s, const struct zw_msg_question_even
 	if (rc == SQLITE_DONE) {
 		count_event(s, m->t_us);
 		s->sums.n_ask += is_first;
+		rc = note_places(s, m->kind == 0 ? PLACE_HOST : PLACE_PATH, m->target, program);
 	}
 	return rc;
 }

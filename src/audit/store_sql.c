@@ -94,6 +94,7 @@ static const char *const sql[ST_MAX] = {
 		"INSERT INTO misc (id, session, t_us, kind, text) VALUES (?1, ?2, ?3, ?4, ?5)",
 	[ST_SEEN] = "INSERT OR IGNORE INTO seen SELECT ifnull(project, ''), ?2, ?3, ?4"
 		    " FROM sessions WHERE id = ?1",
+	[ST_PLACE] = "INSERT OR IGNORE INTO places VALUES (?1, lower(?2), ?3)",
 	[ST_SEEN_SUM] = "UPDATE sums SET n_new = ifnull(n_new, 0) + 1 WHERE session = ?1",
 	[ST_SUMS] =
 		"UPDATE sums SET n_events = n_events + ?2, n_allow = n_allow + ?3, n_deny ="

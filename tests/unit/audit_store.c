@@ -85,11 +85,11 @@ static void test_new_store__has_the_settings(void **state)
 	assert_int_equal(e.status, 0);
 	assert_int_equal(e.session, 1);
 	assert_int_equal(writer_stop(w), 0);
-	assert_store(p, "PRAGMA user_version", "3");
+	assert_store(p, "PRAGMA user_version", "4");
 	assert_store(p, "PRAGMA auto_vacuum", "2");
 	assert_store(p, "PRAGMA journal_mode", "wal");
 	assert_store(p, "PRAGMA integrity_check", "ok");
-	assert_store(p, "SELECT value FROM meta WHERE name = 'schema'", "3");
+	assert_store(p, "SELECT value FROM meta WHERE name = 'schema'", "4");
 	assert_store(
 		p, "SELECT agent || ' ' || mode || ' ' || how || ' ' || exit_status FROM sessions",
 		"claude guard exited 0");
