@@ -17,8 +17,9 @@
 #include "sandbox/netns.h"
 #include "sandbox/plan.h"
 
-#define SB_LAUNCH_TIMEOUT_MS 10000
-#define SB_GO_TIMEOUT_MS     5000
+/* What hangs is told from a machine that is busy: under emulation with others beside it 10 s were too few. */
+#define SB_LAUNCH_TIMEOUT_MS 30000
+#define SB_GO_TIMEOUT_MS     15000
 
 struct sb_session {
 	pid_t bwrap_pid; /* our child; 0 = none or reaped */
