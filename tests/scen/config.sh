@@ -1,5 +1,6 @@
 #!/bin/bash
 # zwatch config and --print-policy: what is in force, from where, and what is changed by hand.
+# P12 A project file changes nothing but what it denies.
 . "${ZW_SRC:?}/tests/support/lib.sh"
 file=$HOME/.config/zwatch/config.json
 config <<'J'

@@ -1,6 +1,7 @@
 #!/bin/bash
 # What leaves the record for other programs: CSV, JSON, syslog as rsyslog reads it, OTLP as its schema
 # wants it; following live, and going on where one stopped.
+# P14 What is on screen can be had as text.
 . "${ZW_SRC:?}/tests/support/lib.sh"
 
 config <<<'{ "network": { "deniedDomains": ["denied.example"] } }'

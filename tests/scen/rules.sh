@@ -58,6 +58,20 @@ has "a saved rule, for its program" '^allow .*b.test' "$(zw explain b.test --as 
 has "and why not for another" 'it is for curl, this is python3' "$(zw explain b.test --as python3)"
 has "Z064 strict: the saved rule holds" '^allow ' "$(ZWATCH_MODE=strict zw explain b.test --as curl)"
 has "Z064 strict: nothing else" '^deny ' "$(ZWATCH_MODE=strict zw explain e.test)"
+# Z064: every mode with one allow, one deny and what is not listed; a way out by a proxy, another
+# way of DNS, no variables of a proxy change none of it. DNS that is off altogether is no setting.
+for more in '' ', "upstreamProxy": "http://127.0.0.1:9"' ', "dns": { "doh": "filter" }' ', "proxyEnv": false'; do
+	config <<<"{ \"network\": { \"allowedDomains\": [\"c.test\"], \"deniedDomains\": [\"d.test\"]$more } }"
+	for mode in watch guard strict; do
+		case $mode in watch) other=allow ;; guard) other=ask ;; strict) other=deny ;; esac
+		got=$(for site in c.test d.test e.test; do ZWATCH_MODE=$mode zw explain "$site" 2>&1 | head -1 | cut -d' ' -f1; done)
+		same "Z064 $mode$more" "allow deny $other" "$(echo $got)"
+		has "Z064 $mode$more: and so it is printed" "\"mode\": *\"$mode\"|^ *mode +$mode|$mode" "$(ZWATCH_MODE=$mode zw --print-policy run -- true 2>&1)"
+	done
+done
+config <<'C'
+{ "network": { "allowedDomains": ["c.test"], "deniedDomains": ["d.test"] } }
+C
 out=$(zw explain unix:/var/run/docker.sock)
 has "a socket" 'CRITICAL' "$out"
 hasnt "P13 no hint that opens it" 'rules add|allow-unix|--allow' "$out"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # "Allow always": the sentence, the rule it saves, what the rule covers and what it does not, the way
 # back; zwatch ask and zwatch why beside it. Z016, Z018, Z068, Z125.
+# P7 What is kept is said in full before.
 . "${ZW_SRC:?}/tests/support/lib.sh"
 . "${ZW_SRC:?}/tests/support/tmux.sh"
 serve_unix "$W/low.sock" "$W/served"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Typing is never an answer; denying and allowing docker.sock; paste and wrong word; size changes.
+# P1 P2 Typing is never an answer; denying and allowing docker.sock; paste and wrong word; size changes.
 . "${ZW_SRC:?}/tests/support/lib.sh"
 . "${ZW_SRC:?}/tests/support/tmux.sh"
 serve_unix "$W/docker.sock"

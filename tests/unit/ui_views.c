@@ -265,7 +265,7 @@ static void assert_readable(const char *consequence, int rows, int cols, int max
 	ui_fake_fini(&f);
 }
 
-static void test_consequence__readable_in_one_look_at_40x12(void **state)
+static void test_P5_consequence__readable_in_one_look_at_40x12(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i + 1 < ZW_N_ELEMENTS(consequences); i++)
@@ -375,7 +375,7 @@ int main(void)
 		cmocka_unit_test(test_pictures__utf8_and_wide),
 		cmocka_unit_test(test_sizes__draw_without_overrun),
 		cmocka_unit_test(test_P10_last_line__is_always_zwatchs),
-		cmocka_unit_test(test_consequence__readable_in_one_look_at_40x12),
+		cmocka_unit_test(test_P5_consequence__readable_in_one_look_at_40x12),
 		cmocka_unit_test(test_consequence__readable_everywhere),
 		cmocka_unit_test(test_P9_words__without_colour),
 		cmocka_unit_test(test_P6_frames__three_looks),
