@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 
 #include "src/base/err.h"
 #include "src/base/io.h"
@@ -89,6 +91,21 @@ static void draw_events(struct view_history *v, const struct draw_ctx *all)
 }
 
 /* -- the whole --------------------------------------------------------------------------------- */
+
+/* How much is kept, and since when: "84.1M, oldest 2026-08-31". */
+static void kept_text(const struct view_history *v, char *out, size_t size)
+{
+	char b[UI_FMT_MAX], day[16] = "";
+	time_t s = (time_t)(v->totals.oldest_us / 1000000);
+	struct stat st;
+	struct tm tm;
+
+	*out = '\0';
+	if (v->totals.oldest_us == AUD_UNKNOWN || stat(v->path, &st) < 0 ||
+	    localtime_r(&s, &tm) == NULL || strftime(day, sizeof(day), "%Y-%m-%d", &tm) == 0)
+		return;
+	snprintf(out, size, " %s, oldest %s ", ui_fmt_bytes(b, (uint64_t)st.st_size), day);
+}
 
 static void title_text(struct view_history *v, char *out, size_t size)
 {
@@ -194,7 +211,11 @@ static void history_draw(struct view *view, const struct draw_ctx *c)
 	draw_clear(c);
 	draw_hline(c, 0, 0, c->cols, DRAW_THIN, UI_STYLE_LINE);
 	title_text(v, text, sizeof(text));
-	draw_fit(c, 0, 1, c->cols - 2, UI_STYLE_FOCUS, text);
+	int used = draw_fit(c, 0, 1, c->cols - 2, UI_STYLE_FOCUS, text);
+	if (v->level == HIST_SESSIONS && c->cols >= 60 && v->error >= 0) {
+		kept_text(v, text, sizeof(text));
+		draw_right(c, 0, 2 + used, c->cols - used - 3, UI_STYLE_TEXT, text);
+	}
 	if (v->error < 0) {
 		snprintf(text, sizeof(text), "The history cannot be read: %s.",
 			 zw_strerror(v->error));

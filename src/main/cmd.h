@@ -4,6 +4,7 @@
 #define ZW_MAIN_CMD_H
 
 #include "src/main/cli.h"
+#include "src/audit/filter.h"
 #include "src/config/saved_file.h"
 #include "src/main/start.h"
 
@@ -28,6 +29,9 @@ int cmd_log(struct start *st, const struct cli *cli);
 int cmd_export(struct start *st, const struct cli *cli);
 int cmd_uninstall(struct start *st, const struct cli *cli);
 int cmd_stats(struct start *st, const struct cli *cli);
+/** A filter over the words from @first on; prints what is wrong with it. Returns 0 or an exit status.
+ * Ownership: caller, aud_filter_free(). */
+int cmd_filter_read(const struct cli *cli, int first, struct aud_filter **ret);
 /** `zwatch replay`. */
 int cmd_replay(struct start *st, const struct cli *cli);
 int cmd_show(struct start *st, const struct cli *cli);

@@ -74,8 +74,7 @@ struct request {
 	struct aud_filter *filter;
 };
 
-/* A filter over the words from @first on; prints what is wrong with it. Returns 0 or an exit status. */
-static int filter_read(const struct cli *cli, int first, struct aud_filter **ret)
+int cmd_filter_read(const struct cli *cli, int first, struct aud_filter **ret)
 {
 	struct aud_filter_error error;
 	struct zw_buf text;
@@ -120,7 +119,7 @@ static int request_read(struct aud_query *q, const struct cli *cli, bool is_all,
 		only.n_rest = has_word ? 1 : 0;
 		status = session_find(q, session_word(&only), &ret->session);
 	}
-	return status == 0 ? filter_read(cli, first, &ret->filter) : status;
+	return status == 0 ? cmd_filter_read(cli, first, &ret->filter) : status;
 }
 
 static int format_read(const struct cli *cli, struct aud_print *p)
@@ -311,7 +310,7 @@ int cmd_stats(struct start *st, const struct cli *cli)
 	struct aud_filter *filter = NULL;
 	struct aud_print p = print_to(st, cli);
 	static struct aud_stats stats;
-	int status = filter_read(cli, 0, &filter);
+	int status = cmd_filter_read(cli, 0, &filter);
 
 	if (status == 0)
 		status = width_read(cli, &p.width);
@@ -395,7 +394,7 @@ int cmd_history(struct start *st, const struct cli *cli)
 	if (status != 0)
 		return status;
 	struct aud_filter *filter = NULL;
-	status = filter_read(cli, 0, &filter);
+	status = cmd_filter_read(cli, 0, &filter);
 	if (status != 0) {
 		aud_query_free(q);
 		return status;

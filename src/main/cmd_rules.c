@@ -156,13 +156,17 @@ static const struct pol_saved *rule_named(struct run *run, const char *word)
 	return r;
 }
 
-static void print_tryout(const struct run *run, const struct pol_saved *r)
+/* @f: NULL = all that is recorded. */
+static void print_tryout(const struct run *run, const struct pol_saved *r,
+			 const struct aud_filter *f)
 {
 	zw_autofree char *store = cmd_store_path(run->st);
 	struct tryout t;
 
-	if (tryout_run(store, r, &t) < 0) {
-		dprintf(1, "tried     no session is kept to try it on\n");
+	if (tryout_run(store, r, f, &t) < 0) {
+		dprintf(1, "tried     %s\n",
+			f != NULL ? "nothing is recorded that the filter takes"
+				  : "no session is kept to try it on");
 		return;
 	}
 	zw_autofree char *text = tryout_text(&t);
@@ -209,7 +213,7 @@ static int show(struct run *run)
 		dprintf(1, "state     not in force: the clock has been turned back\n");
 	else
 		print_fact("state", state_word(run, r));
-	print_tryout(run, r);
+	print_tryout(run, r, NULL);
 	return ZW_EXIT_OK;
 }
 
@@ -439,12 +443,16 @@ static int test(struct run *run)
 		saved = rule_named(run, run->cli->rest[1]);
 		if (saved == NULL)
 			return ZW_EXIT_NOTHING;
-		print_tryout(run, saved);
+		print_tryout(run, saved, NULL);
 		return ZW_EXIT_OK;
 	}
+	struct aud_filter *f = NULL;
 	int status = rule_from_words(run, &r);
+	if (status == 0 && run->cli->n_rest > 3)
+		status = cmd_filter_read(run->cli, 3, &f);
 	if (status == 0)
-		print_tryout(run, &r);
+		print_tryout(run, &r, f);
+	aud_filter_free(f);
 	pol_saved_fini(&r);
 	return status;
 }

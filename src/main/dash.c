@@ -67,7 +67,7 @@ static const char *host_try_rule(void *arg, const struct ui_answer *a)
 	if (sup_rule_of(d->sup, a->ask, a->is_everywhere, a->is_any_program, a->is_whole_domain,
 			&rule) < 0)
 		return NULL;
-	int r = tryout_run(d->config.history_path, &rule, &t);
+	int r = tryout_run(d->config.history_path, &rule, NULL, &t);
 	pol_saved_fini(&rule);
 	if (r < 0)
 		return NULL;

@@ -50,7 +50,7 @@ static const char *try_row(void *arg, size_t i)
 	struct tryout t;
 
 	rule_of(run, i, &rule);
-	int r = tryout_run(run->config->store, &rule, &t);
+	int r = tryout_run(run->config->store, &rule, NULL, &t);
 	pol_saved_fini(&rule);
 	if (r < 0)
 		return NULL;

@@ -67,14 +67,17 @@ static void count(struct tryout *ret, const struct pol_saved *rule, const struct
 }
 
 static int session_try(struct aud_query *q, const struct aud_session *s,
-		       const struct pol_saved *rule, struct tryout *ret, size_t *io_events)
+		       const struct pol_saved *rule, const struct aud_filter *f, struct tryout *ret,
+		       size_t *io_events)
 {
 	struct aud_event_page page = {.rows = NULL};
 	int64_t from = 0;
 	int r = 0;
 
 	do {
-		r = aud_events(q, s->id, AUD_FORWARD, from, PAGE, &page);
+		r = f != NULL ? aud_find(q, f, s->id, AUD_FORWARD,
+					 from > 0 ? AUD_EVENT_ID(s->id, from) : 0, PAGE, &page)
+			      : aud_events(q, s->id, AUD_FORWARD, from, PAGE, &page);
 		for (size_t i = 0; r == 0 && i < page.n_rows; i++) {
 			count(ret, rule, &page.rows[i], s->project.p != NULL ? s->project.p : "");
 			from = page.rows[i].no;
@@ -85,7 +88,8 @@ static int session_try(struct aud_query *q, const struct aud_session *s,
 	return r;
 }
 
-int tryout_run(const char *path, const struct pol_saved *rule, struct tryout *ret)
+int tryout_run(const char *path, const struct pol_saved *rule, const struct aud_filter *f,
+	       struct tryout *ret)
 {
 	struct aud_session_page page = {.rows = NULL};
 	struct aud_query *q = NULL;
@@ -95,13 +99,14 @@ int tryout_run(const char *path, const struct pol_saved *rule, struct tryout *re
 
 	*ret = (struct tryout){.n_sessions = 0};
 	while (r == 0) {
-		r = aud_sessions(q, before, PAGE, &page);
+		r = f != NULL ? aud_sessions_find(q, f, before, PAGE, &page)
+			      : aud_sessions(q, before, PAGE, &page);
 		for (size_t i = 0; r == 0 && i < page.n_rows && ret->n_sessions < SESSIONS_MAX &&
 				   n_events < EVENTS_MAX;
 		     i++) {
 			before = page.rows[i].id;
 			ret->n_sessions++;
-			r = session_try(q, &page.rows[i], rule, ret, &n_events);
+			r = session_try(q, &page.rows[i], rule, f, ret, &n_events);
 		}
 		ret->is_cut = ret->n_sessions >= SESSIONS_MAX || n_events >= EVENTS_MAX;
 		if (!page.has_more || ret->is_cut)

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/audit/filter.h"
 #include "src/policy/saved.h"
 
 struct tryout {
@@ -18,12 +19,14 @@ struct tryout {
 };
 
 /**
- * Looks through the newest sessions of the store at @path. Hashes, listeners and time do not count:
+ * Looks through the newest sessions of the store at @path, with @f (NULL = all) at the events that it
+ * takes. Hashes, listeners and time do not count:
  * the record does not hold them.
  *
  * Returns  0, ZW_E_NOT_FOUND (no session is kept), or what the store says
  */
-int tryout_run(const char *path, const struct pol_saved *rule, struct tryout *ret);
+int tryout_run(const char *path, const struct pol_saved *rule, const struct aud_filter *f,
+	       struct tryout *ret);
 /** "Tried on your last 12 sessions: answers 6 of 44 questions, matches nothing that was denied."
  * Ownership: caller frees. */
 char *tryout_text(const struct tryout *t);
