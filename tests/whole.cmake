@@ -7,6 +7,13 @@ foreach(name demo history review many_asks question undo freeze missed always li
 	zw_script(tty.${name} tty tty/${name}.sh)
 endforeach()
 
+# Programs of a desktop: tested where they are.
+find_program(ZW_XCLIP xclip)
+find_program(ZW_XVFB Xvfb)
+if(ZW_XCLIP AND ZW_XVFB)
+	zw_script(tty.clip tty tty/clip.sh)
+endif()
+
 foreach(name ends bytes plain notice hostile)
 	zw_script(tty.${name} tty tty/${name}.py)
 endforeach()
