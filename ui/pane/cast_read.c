@@ -172,8 +172,10 @@ static bool escaped_char(struct in *in, char *out, size_t *used)
 	return true;
 }
 
-/* @out: what is written is never longer than what is read. */
-static bool string(struct in *in, char *out, size_t *ret_len)
+#define CHAR_MAX_B 4
+
+/* At most @size bytes; more is an error. What is written is never longer than what is read. */
+static bool string(struct in *in, char *out, size_t size, size_t *ret_len)
 {
 	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
 	size_t used = 0;
@@ -181,7 +183,10 @@ static bool string(struct in *in, char *out, size_t *ret_len)
 	if (!take(in, '"'))
 		return false;
 	while (in->p < in->end && *in->p != '"') {
-		if (*in->p != '\\') {
+		bool is_plain = *in->p != '\\';
+		if (used + (is_plain ? 1 : CHAR_MAX_B) > size)
+			return false;
+		if (is_plain) {
 			out[used++] = *in->p++;
 			continue;
 		}
@@ -222,10 +227,10 @@ int pane_cast_line_parse(struct zw_span line, char *text, struct pane_cast_line 
 	size_t len = 0;
 
 	if (!take(&in, '[') || !seconds(&in, &l.at_us) || !take(&in, ',') ||
-	    !string(&in, text, &len) || len != 1 || !take(&in, ','))
+	    !string(&in, text, line.len, &len) || len != 1 || !take(&in, ','))
 		return ZW_E_SYNTAX;
 	char kind = text[0];
-	if (!string(&in, text, &len) || !take(&in, ']'))
+	if (!string(&in, text, line.len, &len) || !take(&in, ']'))
 		return ZW_E_SYNTAX;
 	blanks(&in);
 	if (in.p != in.end)
@@ -275,13 +280,9 @@ int pane_cast_head_parse(struct zw_span line, struct pane_cast_head *ret)
 	if (!take(&in, '{'))
 		return ZW_E_SYNTAX;
 	do {
-		const char *end;
 		size_t len;
 
-		blanks(&in);
-		end = in.end - in.p > 2 ? memchr(in.p + 1, '"', (size_t)(in.end - in.p) - 1) : NULL;
-		if (end == NULL || (size_t)(end - in.p) > sizeof(key) || !string(&in, key, &len) ||
-		    !take(&in, ':'))
+		if (!string(&in, key, sizeof(key), &len) || !take(&in, ':'))
 			return ZW_E_SYNTAX;
 		struct zw_span name = zw_span_n(key, len);
 		uint64_t n = 0;
