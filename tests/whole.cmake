@@ -3,7 +3,7 @@ foreach(name sessions none_mode ten events secrets settings install rules histor
 	zw_script(scen.${name} scen scen/${name}.sh)
 endforeach()
 set_property(TEST scen.levels scen.check APPEND PROPERTY ENVIRONMENT "ZW_SB_DRIVER=$<TARGET_FILE:sb_driver>")
-foreach(name demo history review many_asks question undo freeze missed always lists screen scroll death record replay terminal keys text screenful)
+foreach(name demo history prefix review many_asks question undo freeze missed always lists screen scroll death record replay terminal keys text screenful)
 	zw_script(tty.${name} tty tty/${name}.sh)
 endforeach()
 

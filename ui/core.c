@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "src/base/mem.h"
+#include "src/base/prefix.h"
 #include "src/base/words.h"
 
 #define AWAY_MS		    30000 /* without a key: the user looks elsewhere */
@@ -148,8 +149,8 @@ static void cmd_panes(struct ui_core *core)
 		return;
 	ui_layout_make(UI_LAYOUT_DASHBOARD, core->rows, core->cols, &r);
 	if (core->layout == UI_LAYOUT_COLLAPSED && r.shape == UI_SHAPE_AGENT)
-		ui_core_say(core,
-			    "No room for panes beside the agent. Ctrl-] 2 and Ctrl-] 3 show them.");
+		ui_core_say(core, "No room for panes beside the agent. %s 2 and %s 3 show them.",
+			    zw_prefix_name(), zw_prefix_name());
 	core->layout =
 		core->layout == UI_LAYOUT_DASHBOARD ? UI_LAYOUT_COLLAPSED : UI_LAYOUT_DASHBOARD;
 	if (core->layout == UI_LAYOUT_COLLAPSED)
@@ -167,7 +168,9 @@ static void cmd_freeze(struct ui_core *core)
 {
 	const char *text = core->host.freeze(core->host.arg, !core->model->is_frozen);
 
-	ui_core_say(core, "%s%s", text, core->model->is_frozen ? " Ctrl-] f thaws it." : "");
+	bool is_frozen = core->model->is_frozen;
+	ui_core_say(core, "%s%s%s%s", text, is_frozen ? " " : "", is_frozen ? zw_prefix_name() : "",
+		    is_frozen ? " f thaws it." : "");
 }
 
 static void cmd_suspend(struct ui_core *core)
@@ -282,8 +285,8 @@ static void prefix_key(struct ui_core *core, struct ui_key key)
 
 	core->is_prefix = false;
 	if (cmd == UI_CMD_NONE)
-		ui_core_say(core, "Ctrl-] %s is not a command. Ctrl-] ? lists them.",
-			    ui_key_name(name, key));
+		ui_core_say(core, "%s %s is not a command. %s ? lists them.", zw_prefix_name(),
+			    ui_key_name(name, key), zw_prefix_name());
 	else if (cmd != UI_CMD_CANCEL)
 		ui_core_cmd(core, cmd);
 }

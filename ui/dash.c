@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "src/base/mem.h"
+#include "src/base/prefix.h"
 #include "src/base/words.h"
 #include "ui/core.h"
 #include "ui/fmt.h"
@@ -676,8 +677,8 @@ static void draw_band(struct ui_core *core, const struct draw_ctx *all, const st
 	snprintf(who, sizeof(who), "%.40s(%u) %.120s. If allowed: %.200s", mdl_proc_name(&a->proc),
 		 a->proc.pid, a->wants, means);
 	snprintf(held, sizeof(held),
-		 "Ctrl-] a answers it. Until then it is held; your typing goes to %.20s.",
-		 core->config.agent_name);
+		 "%s a answers it. Until then it is held; your typing goes to %.20s.",
+		 zw_prefix_name(), core->config.agent_name);
 	int left = 6 + (*risk != '\0' ? (int)strlen(risk) + 2 : 0), width = r->cols - left - 1;
 	int rows = 2 + draw_wrap_rows(who, width) + draw_wrap_rows(held, r->cols - 7);
 	struct draw_ctx c =
@@ -695,11 +696,12 @@ static void draw_band(struct ui_core *core, const struct draw_ctx *all, const st
 static void draw_pane_gone(struct ui_core *core, const struct draw_ctx *all)
 {
 	const struct ui_rect *r = &core->rects.agent;
-	char died[256];
-	static const char lives[] =
-		"The agent, its rules and the record go on; what it prints waits. "
-		"Ctrl-] r starts a new one.";
+	char died[256], lives[160];
 
+	snprintf(lives, sizeof(lives),
+		 "The agent, its rules and the record go on; what it prints waits. "
+		 "%s r starts a new one.",
+		 zw_prefix_name());
 	snprintf(died, sizeof(died), "zwatch-pane, which draws the agent's screen, %.100s.",
 		 core->model->pane_gone);
 	int width = r->cols - 4 > 0 ? r->cols - 4 : 1;
@@ -938,20 +940,21 @@ static void add_hints(struct ui_core *core, struct segments *s)
 			    ? "Enter open  / filter  s sort  c copy  b close  n deny  ? Esc"
 		    : is_wide ? "Enter open  / filter  c copy  n deny  ? help"
 			      : "/ filter  ? help  Esc");
+	else if (mdl_ask_first(core->model) != NULL && core->cols >= 100)
+		add(s, 1, UI_STYLE_KEY, "%s a answer  %s ? menu", zw_prefix_name(),
+		    zw_prefix_name());
 	else if (mdl_ask_first(core->model) != NULL)
-		add(s, 1, UI_STYLE_KEY,
-		    core->cols >= 100  ? "Ctrl-] a answer  Ctrl-] ? menu"
-		    : core->cols >= 60 ? "Ctrl-] a answer"
-				       : "Ctrl-] a");
+		add(s, 1, UI_STYLE_KEY, core->cols >= 60 ? "%s a answer" : "%s a",
+		    zw_prefix_name());
 	else
-		add(s, 4, UI_STYLE_KEY, "Ctrl-] ? menu");
+		add(s, 4, UI_STYLE_KEY, "%s ? menu", zw_prefix_name());
 	if (s->n > n)
 		s->seg[n].is_right = true;
 }
 
 static void draw_prefix(const struct draw_ctx *c, int row)
 {
-	int col = draw_text(c, row, 1, UI_STYLE_ASK, "Ctrl-]");
+	int col = draw_text(c, row, 1, UI_STYLE_ASK, zw_prefix_name());
 
 	for (int i = 1; i < UI_CMD_MAX; i++) {
 		enum ui_cmd cmd = (enum ui_cmd)i;

@@ -3,11 +3,11 @@
 
 #include <string.h>
 
+#include "src/base/prefix.h"
 #include "src/base/utf8.h"
 
 #define ESC    0x1b
 #define BEL    0x07
-#define PREFIX 0x1d /* Ctrl-] */
 #define PARAMS 4
 #define SUBS   3
 
@@ -117,10 +117,12 @@ static struct ui_token numbered_key(int number, const int *alternate, unsigned m
 {
 	struct ui_token t = key_token(code_of(number), mods);
 	int shifted = alternate[0];
-	/* The key that is ] on a Latin layout, where no other key is. */
-	bool is_bracket = number == ']' || (number > 0x7f && alternate[1] == ']');
+	/* On another layout the key that it is on a Latin one. */
+	int c = number > 0x7f && alternate[1] > 0 ? alternate[1] : number;
+	bool is_prefix = c > 0 && ((mods == UI_MOD_CTRL && zw_prefix_is_ctrl((uint32_t)c)) ||
+				   (mods == UI_MOD_ALT && zw_prefix_is_alt((uint32_t)c)));
 
-	if (is_bracket && mods == UI_MOD_CTRL)
+	if (is_prefix)
 		t.kind = event > 1 ? UI_TOKEN_REPLY : UI_TOKEN_PREFIX;
 	else if (event == 3)
 		t.key.code = UI_KEY_NONE;
@@ -134,6 +136,28 @@ static struct ui_token numbered_key(int number, const int *alternate, unsigned m
 	return t;
 }
 
+/* F1 to F12 of the number before a tilde; 0 = none. */
+static int function_of(int number)
+{
+	static const uint8_t numbers[] = {11, 12, 13, 14, 15, 17, 18, 19, 20, 21, 23, 24};
+
+	for (size_t i = 0; i < sizeof(numbers); i++)
+		if (numbers[i] == number)
+			return (int)i + 1;
+	return 0;
+}
+
+static bool is_function(int n)
+{
+	return n > 0 && zw_prefix_is_function(n);
+}
+
+/* F1 to F4 of the letter that ends ESC O or CSI; 0 = none. */
+static int function_of_letter(char letter)
+{
+	return letter >= 'P' && letter <= 'S' ? letter - 'P' + 1 : 0;
+}
+
 static struct ui_token tilde_key(const struct csi *c)
 {
 	static const uint32_t code[] = {
@@ -142,14 +166,14 @@ static struct ui_token tilde_key(const struct csi *c)
 	};
 	int number = c->p[0][0], event = c->p[1][1];
 	unsigned mods = csi_mods(c);
+	bool is_prefix = mods == 0 && is_function(function_of(number));
 
 	if (number == 27 && c->n == 3)
 		return numbered_key(c->p[2][0], (const int[]){0, 0}, mods, 0);
-	if (number < 0 || number >= (int)(sizeof(code) / sizeof(code[0])) || event == 3)
-		return number == 24 && mods == 0 ? (struct ui_token){.kind = UI_TOKEN_REPLY}
-						 : key_token(UI_KEY_NONE, mods);
-	if (number == 24 && mods == 0)
+	if (is_prefix)
 		return (struct ui_token){.kind = event > 1 ? UI_TOKEN_REPLY : UI_TOKEN_PREFIX};
+	if (number < 0 || number >= (int)(sizeof(code) / sizeof(code[0])) || event == 3)
+		return key_token(UI_KEY_NONE, mods);
 	return key_token(code[number], mods);
 }
 
@@ -213,6 +237,9 @@ static struct ui_token csi_token(const struct csi *c)
 		return tilde_key(c);
 	if (c->final == 'u')
 		return numbered_key(c->p[0][0], &c->p[0][1], csi_mods(c), c->p[1][1]);
+	/* CSI R is where the cursor stands. */
+	if (c->final != 'R' && csi_mods(c) == 0 && is_function(function_of_letter(c->final)))
+		return (struct ui_token){.kind = c->p[1][1] > 1 ? UI_TOKEN_REPLY : UI_TOKEN_PREFIX};
 	return key_token(c->p[1][1] == 3 ? UI_KEY_NONE : letter_code(c->final), csi_mods(c));
 }
 
@@ -233,10 +260,17 @@ static void hold(struct ui_input *in, uint8_t b)
 	in->held[in->n++] = b;
 }
 
+/* Ctrl and a letter, a bracket or a backslash as one byte. */
+static bool is_prefix_byte(uint8_t b)
+{
+	return b > 0 && b < 0x20 && b != ESC &&
+	       zw_prefix_is_ctrl(b < 27 ? b + 'a' - 1u : b + (uint32_t)'@');
+}
+
 /* A byte that ends what is held without belonging to it: the held bytes go, the byte starts anew. */
 static bool interrupts(uint8_t b)
 {
-	return b == ESC || b == PREFIX;
+	return b == ESC || is_prefix_byte(b);
 }
 
 static size_t in_ground(struct sink *s, const uint8_t *b, size_t len)
@@ -252,7 +286,7 @@ static size_t in_ground(struct sink *s, const uint8_t *b, size_t len)
 		return n;
 	}
 	hold(s->in, b[0]);
-	if (b[0] == PREFIX)
+	if (b[0] != ESC)
 		emit_held(s, (struct ui_token){.kind = UI_TOKEN_PREFIX}, GROUND);
 	else
 		s->in->state = AFTER_ESC;
@@ -274,6 +308,8 @@ static size_t after_esc(struct sink *s, uint8_t b)
 		s->in->state = IN_SS3;
 	} else if (b == ']' && s->in->wants_osc) {
 		s->in->state = IN_OSC;
+	} else if (zw_prefix_is_alt(b)) {
+		emit_held(s, (struct ui_token){.kind = UI_TOKEN_PREFIX}, GROUND);
 	} else {
 		ui_input_text_key(&b, 1, &key);
 		emit_held(s, key_token(key.code, key.mods | (unsigned)UI_MOD_ALT), GROUND);
@@ -306,7 +342,11 @@ static size_t in_ss3(struct sink *s, uint8_t b)
 		return 0;
 	}
 	hold(s->in, b);
-	emit_held(s, key_token(letter_code((char)b), 0), GROUND);
+	emit_held(s,
+		  is_function(function_of_letter((char)b))
+			  ? (struct ui_token){.kind = UI_TOKEN_PREFIX}
+			  : key_token(letter_code((char)b), 0),
+		  GROUND);
 	return 1;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "src/base/mem.h"
+#include "src/base/prefix.h"
 #include "src/base/str.h"
 #include "src/base/utf8.h"
 #include "src/base/vis.h"
@@ -259,16 +260,13 @@ static void tell_new(struct plain *p)
 	}
 	size_t waiting = mdl_asks_waiting(p->model);
 	if (n_folded > 0)
-		plain_say(p,
-			  "%zu questions wait. Press Control right bracket, then w, for the list.",
-			  waiting);
+		plain_say(p, "%zu questions wait. Press %s, then w, for the list.", waiting,
+			  zw_prefix_spoken());
 	else if (n > 0 && waiting > 1)
-		plain_say(p,
-			  "%zu wait. Press Control right bracket, then a, to answer, or w for the "
-			  "list.",
-			  waiting);
+		plain_say(p, "%zu wait. Press %s, then a, to answer, or w for the list.", waiting,
+			  zw_prefix_spoken());
 	else if (n > 0)
-		plain_say(p, "Waiting. Press Control right bracket, then a, to answer.");
+		plain_say(p, "Waiting. Press %s, then a, to answer.", zw_prefix_spoken());
 }
 
 /* What became of those that were told of. Returns whether it is over. */
@@ -283,11 +281,10 @@ static bool told_over(struct plain *p, const struct plain_told *t, const struct 
 		return true;
 	}
 	if (a->state == MDL_ASK_MISSED) {
-		plain_say(
-			p,
-			"Missed: question %llu, %s. Nobody answered in time, so this try was "
-			"denied. Control right bracket, then w, still answers it for the session.",
-			id, a->title);
+		plain_say(p,
+			  "Missed: question %llu, %s. Nobody answered in time, so this try was "
+			  "denied. %s, then w, still answers it for the session.",
+			  id, a->title, zw_prefix_spoken());
 		return true;
 	}
 	if (a->state == MDL_ASK_GONE) {
@@ -478,8 +475,10 @@ static void freeze(struct plain *p)
 {
 	const char *text = p->host.freeze(p->host.arg, !p->model->is_frozen);
 
-	plain_say(p, "%s%s", text,
-		  p->model->is_frozen ? " Control right bracket, then f, thaws it." : "");
+	if (p->model->is_frozen)
+		plain_say(p, "%s %s, then f, thaws it.", text, zw_prefix_spoken());
+	else
+		plain_say(p, "%s", text);
 }
 
 static void suspend(struct plain *p)
@@ -636,10 +635,8 @@ static void prefix_key(struct plain *p, struct ui_key key)
 	if (p->with != PLAIN_AGENT)
 		plain_say(p, "First this: Enter alone goes back or denies, Escape goes back.");
 	else if (cmd == UI_CMD_NONE)
-		plain_say(p,
-			  "%s is no command here. Control right bracket, then question mark, "
-			  "lists them.",
-			  ui_key_name(name, key));
+		plain_say(p, "%s is no command here. %s, then question mark, lists them.",
+			  ui_key_name(name, key), zw_prefix_spoken());
 	else
 		command(p, cmd);
 }

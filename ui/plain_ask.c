@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "src/base/mem.h"
+#include "src/base/prefix.h"
 #include "src/base/words.h"
 #include "ui/plain.h"
 
@@ -124,8 +125,8 @@ static void keep_say(struct plain *p, const struct mdl_ask *a)
 			     "this socket will be allowed.");
 	plain_say(p, "1 changes until when, 2 where, 3 who, %s5 tries the rule on past sessions.",
 		  *a->below != '\0' ? "4 which sites, " : "");
-	plain_say(p,
-		  "Saved in rules.json. Undo: Control right bracket, then u, or zwatch rules rm.");
+	plain_say(p, "Saved in rules.json. Undo: %s, then u, or zwatch rules rm.",
+		  zw_prefix_spoken());
 	ui_ask_keep_text(k, word, sizeof(word));
 	plain_prompt(p,
 		     "Number and Enter changes. Type %s and Enter to save. Enter alone goes back:",
@@ -215,7 +216,7 @@ static void give(struct plain *p, const struct mdl_ask *a, enum pol_verdict verd
 		  title, name, pid);
 	size_t n = mdl_asks_waiting(p->model);
 	if (n > 0)
-		plain_say(p, "%zu more: Control right bracket, then a.", n);
+		plain_say(p, "%zu more: %s, then a.", n, zw_prefix_spoken());
 	p->is_clocked = false;
 	plain_give_back(p);
 }

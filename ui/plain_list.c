@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "src/base/mem.h"
+#include "src/base/prefix.h"
 #include "src/base/words.h"
 #include "ui/cmd.h"
 #include "ui/fmt.h"
@@ -224,10 +225,10 @@ void plain_help_say(struct plain *p)
 					   UI_CMD_FOCUS_SOCKS, UI_CMD_MODE,    UI_CMD_UNDO,
 					   UI_CMD_FREEZE,      UI_CMD_STOP,    UI_CMD_SUSPEND};
 
-	plain_say(p, "All you type goes to the agent, except after Control right bracket. Then:");
+	plain_say(p, "All you type goes to the agent, except after %s. Then:", zw_prefix_spoken());
 	plain_say(p, "1 this session");
 	for (size_t i = 0; i < ZW_N_ELEMENTS(cmds); i++)
 		plain_say(p, "%.*s %s", (int)strcspn(ui_cmd_keys(cmds[i]), " "),
 			  ui_cmd_keys(cmds[i]), ui_cmd_help(cmds[i]));
-	plain_say(p, "Control right bracket again sends it to the agent.");
+	plain_say(p, "%s again sends it to the agent.", zw_prefix_spoken());
 }

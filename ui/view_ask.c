@@ -4,6 +4,7 @@
 
 #include "src/base/buf.h"
 #include "src/base/mem.h"
+#include "src/base/prefix.h"
 #include "src/base/words.h"
 #include "ui/ask.h"
 #include "ui/core.h"
@@ -332,11 +333,12 @@ static void keep_make(struct view_ask *v, const struct mdl_ask *a, int width, bo
 		lines_wrap(v, width, "", 0,
 			   "Up Down Left Right change it. T tries it on past sessions.",
 			   UI_STYLE_QUIET, false);
-	lines_wrap(
-		v, width, "", 0,
-		"Saved in rules.json. Undo: Ctrl-] u, or zwatch rules rm. Pasting is off here on "
-		"purpose.",
-		UI_STYLE_QUIET, false);
+	char undo[160];
+	snprintf(undo, sizeof(undo),
+		 "Saved in rules.json. Undo: %s u, or zwatch rules rm. Pasting is off here on "
+		 "purpose.",
+		 zw_prefix_name());
+	lines_wrap(v, width, "", 0, undo, UI_STYLE_QUIET, false);
 }
 
 /* The fullest text that fits into @height rows. Facts are cut at the end, the consequence never: if
@@ -711,13 +713,15 @@ static void say_answer(struct ui_core *core, const struct mdl_ask *a,
 {
 	size_t n = mdl_asks_waiting(core->model);
 	const char *what = answer->verdict == POL_ALLOW ? "Allowed" : "Denied";
+	char always[64];
+	snprintf(always, sizeof(always), "always (%s u takes it back)", zw_prefix_name());
 	const char *when = answer->scope == ZW_SCOPE_ONCE     ? "once"
-			   : answer->scope == ZW_SCOPE_ALWAYS ? "always (Ctrl-] u takes it back)"
+			   : answer->scope == ZW_SCOPE_ALWAYS ? always
 							      : "for this session";
 	char more[64] = "";
 
 	if (n > 0)
-		snprintf(more, sizeof(more), "  %zu more: Ctrl-] a.", n);
+		snprintf(more, sizeof(more), "  %zu more: %s a.", n, zw_prefix_name());
 	ui_core_say(core, "%s %s%s: %.200s for %.40s(%u).%s", what, when,
 		    is_late ? ", from now on" : "", a->title, mdl_proc_name(&a->proc), a->proc.pid,
 		    more);

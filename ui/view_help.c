@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "src/base/mem.h"
+#include "src/base/prefix.h"
 #include "ui/core.h"
 #include "ui/edit.h"
 
@@ -16,6 +17,7 @@ struct help_line {
 struct view_help {
 	struct view view;
 	int scroll, n, height, max;
+	char after[32], twice[48];
 	int split; /* first line of the second column */
 	struct help_line line[LINES_MAX], found[LINES_MAX];
 	struct ui_edit edit; /* what is searched for: only lines with it are there; "" = all are */
@@ -51,8 +53,10 @@ static void fill_all(struct view_help *v)
 		add_section(v, "IN A REPLAY", UI_SECTION_REPLAY);
 		return;
 	}
-	add_section(v, "AFTER Ctrl-]", UI_SECTION_PREFIX);
-	v->line[v->n - 1] = (struct help_line){"Ctrl-]", "send Ctrl-] to the agent"};
+	snprintf(v->after, sizeof(v->after), "AFTER %s", zw_prefix_name());
+	snprintf(v->twice, sizeof(v->twice), "send %s to the agent", zw_prefix_name());
+	add_section(v, v->after, UI_SECTION_PREFIX);
+	v->line[v->n - 1] = (struct help_line){zw_prefix_name(), v->twice};
 	add(v, "", "");
 	add_section(v, "IN A LIST", UI_SECTION_LIST);
 	add_section(v, "CONNECTIONS AND SOCKETS, besides", UI_SECTION_ROWS);
@@ -140,6 +144,11 @@ static void help_draw(struct view *view, const struct draw_ctx *c)
 	int split = c->cols >= 96 ? v->split : v->n;
 	int longest = split > v->n - split ? split : v->n - split;
 
+	char typed[120];
+
+	snprintf(typed, sizeof(typed),
+		 "Everything you type goes to the agent, except after %s (%sF12).",
+		 zw_prefix_name(), zw_prefix_is_ctrl(']') ? "Ctrl-5, " : "");
 	view->core->is_cursor_visible = false;
 	draw_clear(c);
 	draw_hline(c, 0, 0, c->cols, DRAW_THIN, UI_STYLE_LINE);
@@ -150,8 +159,7 @@ static void help_draw(struct view *view, const struct draw_ctx *c)
 	else
 		draw_fit(c, 1, 1, c->cols - 2, UI_STYLE_TEXT,
 			 view->core->has_session
-				 ? "Everything you type goes to the agent, except after "
-				   "Ctrl-] (Ctrl-5, F12)."
+				 ? typed
 				 : "The history is read here; what changes it asks before, "
 				   "or says what it did.");
 	v->height = in.rows;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "src/base/mem.h"
+#include "src/base/prefix.h"
 #include "src/base/words.h"
 #include "ui/core.h"
 
@@ -171,8 +172,10 @@ static void deny_draw(struct view *view, const struct draw_ctx *all)
 	snprintf(text, sizeof(text), "%s, for %s.", target,
 		 v->is_program ? ui_row_proc(&r)->exe : "whatever the agent runs");
 	int row = wrap(&c, 1, UI_STYLE_STRONG, text);
-	row = wrap(&c, row, UI_STYLE_TEXT,
-		   "What is open to it is closed, and no allow counts against it. Undo: Ctrl-] u");
+	snprintf(text, sizeof(text),
+		 "What is open to it is closed, and no allow counts against it. Undo: %s u",
+		 zw_prefix_name());
+	row = wrap(&c, row, UI_STYLE_TEXT, text);
 	row += row + 3 < c.rows;
 	draw_fit(&c, row, 1, c.cols - 2, UI_STYLE_KEY, "s Enter  for this session");
 	draw_fit(&c, row + 1, 1, c.cols - 2, UI_STYLE_KEY, "A        always, in this project");

@@ -5,6 +5,7 @@
 
 #include "src/base/io.h"
 #include "src/base/mem.h"
+#include "src/base/prefix.h"
 #include "src/base/vis.h"
 #include "src/base/words.h"
 #include "ui/core.h"
@@ -320,8 +321,12 @@ static void row_draw(struct view *view, const struct draw_ctx *c)
 	view->core->is_cursor_visible = false;
 	draw_clear(c);
 	if (r.conn == NULL && r.sock == NULL) {
-		draw_fit(c, 0, 1, c->cols - 2, UI_STYLE_TEXT,
-			 "This row made room for newer ones. The history still has it: Ctrl-] h");
+		char gone[120];
+
+		snprintf(gone, sizeof(gone),
+			 "This row made room for newer ones. The history still has it: %s h",
+			 zw_prefix_name());
+		draw_fit(c, 0, 1, c->cols - 2, UI_STYLE_TEXT, gone);
 		return;
 	}
 	draw_head(v, c, &r);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "src/base/mem.h"
+#include "src/base/prefix.h"
 #include "src/base/words.h"
 #include "ui/core.h"
 #include "ui/fmt.h"
@@ -214,8 +215,10 @@ static void send(struct view_tasks *v, const struct mdl_task *t, int sig, const 
 	struct ui_core *core = v->view.core;
 	struct mdl_task copy = *t; /* the call may read them anew */
 	bool is_end = sig == SIGTERM || sig == SIGKILL;
+	char own[80];
+	snprintf(own, sizeof(own), "That is the agent itself: %s x ends it.", zw_prefix_name());
 	const char *why = copy.depth == 0 && is_end
-				  ? "That is the agent itself: Ctrl-] x ends it."
+				  ? own
 				  : core->host.task_signal(core->host.arg, &copy, sig);
 
 	if (why != NULL)

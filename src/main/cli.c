@@ -284,5 +284,5 @@ void cli_print_help(int fd)
 		dprintf(fd, "  %s%-32s %s\n", letter, word, options[i].help);
 	}
 	dprintf(fd, "\nIn the dashboard everything you type goes to the agent, except after Ctrl-] "
-		    "(or F12): Ctrl-] ? is help.\n");
+		    "(or F12, or `keys.prefix`): Ctrl-] ? is help.\n");
 }

@@ -57,6 +57,8 @@ int cmd_editor(const char *file);
  * that is longer than @size is dropped. Returns false at the end of input. */
 bool cmd_read_line(char *line, size_t size);
 
+/** zwatch's own key as the settings have it; @cfg may be NULL. */
+void cmd_prefix_set(const struct cfg *cfg);
 /** Path of rules.json. Caller frees. */
 char *cmd_rules_path(const struct start *st);
 /** Reads it and prints what is wrong with it. Returns 0 or ZW_E_CONFIG, with *ret empty. */

@@ -15,6 +15,7 @@
 #include "src/base/err.h"
 #include "src/base/io.h"
 #include "src/base/mem.h"
+#include "src/base/prefix.h"
 #include "src/base/str.h"
 #include "src/main/cmd.h"
 #include "src/super/helper.h"
@@ -100,14 +101,14 @@ static int session(struct stage *s, const struct cli *given)
 {
 	zw_autofree char *docker_host = zw_xasprintf("unix://%s", s->socket);
 	zw_autofree char *agent = sup_program_path("zwatch-demo");
-	char *rest[] = {agent, s->socket, NULL};
+	char *rest[] = {agent, s->socket, NULL, NULL};
 	struct cli cli = *given;
 	struct start st;
 
 	cli.command = CLI_CMD_run;
 	cli.word = "demo";
 	cli.rest = rest;
-	cli.n_rest = 2;
+	cli.n_rest = 3;
 	cli.values[cli.n_values < CLI_VALUES_MAX ? cli.n_values++ : 0] =
 		(struct cli_value){CLI_OPT_RO, agent};
 	/* By this variable the catalogue knows the socket as Docker's, wherever it lies. */
@@ -117,6 +118,8 @@ static int session(struct stage *s, const struct cli *given)
 	start_init(&st);
 	int r = start_config(&st, &cli);
 	start_print_report(&st, 2, false);
+	cmd_prefix_set(st.cfg);
+	rest[2] = (char *)(uintptr_t)zw_prefix_name();
 	if (r >= 0)
 		st.cfg->ui_review = false; /* nothing of the play is worth keeping */
 	int status = r < 0 ? ZW_EXIT_CONFIG : cmd_session(&st, &cli);

@@ -13,6 +13,7 @@
 #include "src/base/io.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
+#include "src/base/prefix.h"
 #include "src/base/str.h"
 #include "src/config/danger.h"
 #include "src/config/saved_file.h"
@@ -766,6 +767,16 @@ static int store_check(const struct start *st)
 	return ZW_EXIT_CONFIG;
 }
 
+void cmd_prefix_set(const struct cfg *cfg)
+{
+	char *names[16];
+	size_t n = 0;
+
+	for (; cfg != NULL && n < cfg->prefix_keys.n && n < ZW_N_ELEMENTS(names); n++)
+		names[n] = cfg->prefix_keys.list[n].text;
+	zw_prefix_set(names, n);
+}
+
 int cmd_session(struct start *st, const struct cli *cli)
 {
 	bool is_run = cli->command == CLI_CMD_run, is_dangerous = false;
@@ -796,6 +807,7 @@ int cmd_session(struct start *st, const struct cli *cli)
 	status = about_read(cli, st->cfg, &about);
 	if (status != 0)
 		return status;
+	cmd_prefix_set(st->cfg);
 	zw_autoclose int log_fd = log_open(st, cli_has(cli, CLI_OPT_VERBOSE));
 	if (start_agent(st, cli, is_run ? "" : cli->word, cli->rest,
 			face == FACE_NONE    ? START_NO_PTY

@@ -101,6 +101,16 @@ static void own_socket(void)
 	waitpid(pid, NULL, 0);
 }
 
+/* zwatch's key, as zwatch says it. */
+static const char *prefix = "";
+
+static void say_key(const char *text, const char *key)
+{
+	zw_autofree char *line = zw_xasprintf("%s %s %s", text, prefix, key);
+
+	say(line);
+}
+
 static void docker_socket(const char *path)
 {
 	static const char request[] = "GET /_ping HTTP/1.1\r\nHost: docker\r\n\r\n";
@@ -108,7 +118,7 @@ static void docker_socket(const char *path)
 	char answer[512] = "";
 
 	step("Bash(docker compose up -d db)");
-	say("  This needs docker.sock. zwatch holds the call: answer with Ctrl-] a");
+	say_key("  This needs docker.sock. zwatch holds the call: answer with", "a");
 	zw_autoclose int fd = unix_socket(path, &addr);
 	if (connect(fd, (struct sockaddr *)&addr, sizeof(addr)) < 0) {
 		zw_autofree char *text = zw_xasprintf("docker.sock: %s", strerror(errno));
@@ -132,7 +142,7 @@ static void site(void)
 	char answer[1024] = "";
 
 	step("Fetch(https://example.com/)");
-	say("  A site that is new to you. zwatch asks again: Ctrl-] a");
+	say_key("  A site that is new to you. zwatch asks again:", "a");
 	zw_autoclose int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (connect(fd, (struct sockaddr *)&addr, sizeof(addr)) < 0) {
 		result(strerror(errno));
@@ -154,10 +164,11 @@ int main(int argc, char **argv)
 {
 	int c;
 
-	if (argc != 2) {
+	if (argc != 3) {
 		fprintf(stderr, "zwatch-demo: is what zwatch demo runs; start zwatch demo\n");
 		return 2;
 	}
+	prefix = argv[2];
 	signal(SIGPIPE, SIG_IGN);
 	say("Hello. I am a scripted agent. Nothing here is real but the sandbox.");
 	do {
@@ -166,8 +177,9 @@ int main(int argc, char **argv)
 		docker_socket(argv[1]);
 		site();
 		printf("\n" BOLD "Done." PLAIN
-		       " What was recorded: Ctrl-] h now, zwatch history later.\n"
-		       "Enter ends the demonstration, r Enter runs it again. ");
+		       " What was recorded: %s h now, zwatch history later.\n"
+		       "Enter ends the demonstration, r Enter runs it again. ",
+		       prefix);
 		fflush(stdout);
 		while ((c = getchar()) == ' ')
 			continue;

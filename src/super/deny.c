@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * What the user refuses from a list, without having been asked: a rule, and the end of what is open. */
 #include "src/base/mem.h"
+#include "src/base/prefix.h"
 #include "src/base/vis.h"
 #include "src/base/words.h"
 #include "src/super/super_i.h"
@@ -79,8 +80,8 @@ const char *sup_deny(struct sup *s, const struct sup_deny *d)
 	if (h->chan != NULL)
 		zw_send(h->chan, cut, .target = zw_span(d->target), .program = zw_span(d->program));
 	zw_autofree char *number = d->is_always ? zw_xasprintf(" (rule %u)", id) : zw_xstrdup("");
-	char *text = zw_xasprintf("From now on denied%s: %s%s%s. Undo: Ctrl-] u", number, title,
-				  *program != '\0' ? " by " : "", program);
+	char *text = zw_xasprintf("From now on denied%s: %s%s%s. Undo: %s u", number, title,
+				  *program != '\0' ? " by " : "", program, zw_prefix_name());
 	sup_record(s, "mode", text);
 	return say(s, text);
 }

@@ -17,6 +17,7 @@
 
 #include "src/base/io.h"
 #include "src/base/mem.h"
+#include "src/base/prefix.h"
 #include "src/super/super_i.h"
 
 #define STOP_MS	       2000
@@ -181,8 +182,10 @@ static const char *freeze(struct sup *s)
 	s->is_signalled = !is_whole && !(is_all && to_group(s));
 	s->model.is_frozen = true;
 	if (!is_all)
-		sup_warn(s, "not all of the agent's processes were seen to stop: some may still "
-			    "run. Ctrl-] x ends them all");
+		sup_warn(s,
+			 "not all of the agent's processes were seen to stop: some may still "
+			 "run. %s x ends them all",
+			 zw_prefix_name());
 	sup_record(s, "mode",
 		   !is_all	     ? "frozen, by SIGSTOP, perhaps not all of it"
 		   : s->is_signalled ? "frozen, by SIGSTOP"

@@ -13,6 +13,7 @@
 
 #include "src/base/io.h"
 #include "src/base/mem.h"
+#include "src/base/prefix.h"
 #include "src/base/vis.h"
 #include "src/super/super_i.h"
 
@@ -198,8 +199,13 @@ const char *sup_task_signal(struct sup *s, uint32_t pid, uint64_t started, int s
 {
 	zw_autoclose int fd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
 
-	if (s->model.is_frozen)
-		return "The whole agent is frozen: Ctrl-] f thaws it.";
+	if (s->model.is_frozen) {
+		static char text[80];
+
+		snprintf(text, sizeof(text), "The whole agent is frozen: %s f thaws it.",
+			 zw_prefix_name());
+		return text;
+	}
 	if (fd < 0 || s->is_agent_over || s->sandbox.init_pid <= 0 ||
 	    !is_inside(s, (pid_t)pid, started) ||
 	    syscall(SYS_pidfd_send_signal, fd, 0, NULL, 0) < 0)

@@ -3,8 +3,10 @@
 #include "tests/support/test.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "src/base/prefix.h"
 #include "ui/input.h"
 
 struct seen {
@@ -63,6 +65,54 @@ static void test_prefix__others_are_not(void **state)
 	/* the key goes up, or repeats: not pressed again */
 	assert_string_equal(feed("\033[93;5:3u").kinds, "R");
 	assert_string_equal(feed("\033[93;5:2u").kinds, "R");
+}
+
+/* Each way in which terminals say the key that the settings chose; the usual one is the agent's then. */
+static void test_prefix__another_key(void **state)
+{
+	static const struct {
+		const char *name, *shown, *spoken, *is[8], *not [4];
+	} cases[] = {
+		{"C-a",
+		 "Ctrl-A",
+		 "Control a",
+		 {"\x01", "\033[97;5u", "\033[97;5:1u", "\033[27;5;97~", "\033[1092::97;5u",
+		  "\033[24~"},
+		 {"\033[93;5u", "\033[97u", "\033a", "\033[97;6u"}},
+		{"C-\\",
+		 "Ctrl-\\",
+		 "Control backslash",
+		 {"\x1c", "\033[92;5u", "\033[27;5;92~"},
+		 {"\033[93;5u"}},
+		{"M-x",
+		 "Alt-x",
+		 "Alt x",
+		 {"\033x", "\033[120;3u", "\033[27;3;120~", "\033[24~"},
+		 {"\033y", "\033[120;5u"}},
+		{"F1",
+		 "F1",
+		 "F1",
+		 {"\033OP", "\033[P", "\033[11~", "\033[1;1P"},
+		 {"\033OQ", "\033[12~"}},
+		{"F9", "F9", "F9", {"\033[20~", "\033[20;1:1~"}, {"\033[21~", "\033[20;5~"}},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *name = strdup(cases[i].name);
+
+		zw_prefix_set(&name, 1);
+		free(name);
+		assert_string_equal(zw_prefix_name(), cases[i].shown);
+		assert_string_equal(zw_prefix_spoken(), cases[i].spoken);
+		for (size_t k = 0; k < 8 && cases[i].is[k] != NULL; k++)
+			assert_string_equal(feed(cases[i].is[k]).kinds, "P");
+		for (size_t k = 0; k < 4 && cases[i].not [k] != NULL; k++)
+			assert_string_equal(feed(cases[i].not [k]).kinds, "K");
+		assert_string_equal(feed("\x1d").kinds, "T");
+	}
+	char usual[] = "C-]", *names[] = {usual};
+	zw_prefix_set(names, 1);
 }
 
 static void test_prefix__after_half_a_sequence(void **state)
@@ -287,6 +337,7 @@ int main(void)
 		cmocka_unit_test(test_mouse__sgr_and_x10),
 		cmocka_unit_test(test_replies__are_nobodys_input),
 		cmocka_unit_test(test_colours__answers_and_what_only_begins_like_one),
+		cmocka_unit_test(test_prefix__another_key),
 		cmocka_unit_test(test_sequence__too_long_is_text_again),
 		cmocka_unit_test(test_Z093_escape__split_sequences),
 	};
