@@ -14,6 +14,7 @@
 #include "src/base/io.h"
 #include "src/base/mem.h"
 #include "src/base/vis.h"
+#include "src/policy/saved.h"
 #include "ui/fmt.h"
 #include "ui/hist.h"
 
@@ -69,7 +70,7 @@ const char *hist_by(char *out, size_t size, const struct aud_event *e)
 	char by[32];
 
 	hist_shown(by, sizeof(by), e->by);
-	if (e->rule > 0)
+	if (e->rule > 0 && e->rule < POL_RULE_PASSING)
 		snprintf(out, size, "rule %lld", (long long)e->rule);
 	else
 		zw_strlcpy(out, strcmp(by, "user") == 0 ? "you" : by, size);

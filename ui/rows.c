@@ -9,6 +9,7 @@
 #include "src/base/buf.h"
 #include "src/base/mem.h"
 #include "src/base/words.h"
+#include "src/policy/saved.h"
 
 #define JSON_MAX 32768
 
@@ -28,7 +29,7 @@ bool ui_conn_is_live(const struct mdl_conn *c)
 
 void ui_why_text(char *out, size_t size, unsigned by, uint32_t rule, const char *reason)
 {
-	if (by == ZW_BY_RULE && rule != 0)
+	if (by == ZW_BY_RULE && rule != 0 && rule < POL_RULE_PASSING)
 		snprintf(out, size, "rule %u", rule);
 	else if (by == ZW_BY_USER)
 		zw_strlcpy(out, "you", size);

@@ -16,6 +16,7 @@
 #include "src/config/places.h"
 #include "src/config/report.h"
 #include "src/policy/policy.h"
+#include "src/policy/saved.h"
 
 #define CFG_SYSTEM_FILE	 "/etc/zwatch/config.json"
 #define CFG_POLICY_DIR	 "/etc/zwatch/policy.d"
@@ -39,8 +40,7 @@ enum cfg_theme {
 enum cfg_durable { CFG_DURABLE_CRASH, CFG_DURABLE_POWER };
 enum cfg_command_lines { CFG_LINES_MASKED, CFG_LINES_FULL, CFG_LINES_NONE };
 
-/* Below it are the numbers of saved rules, which last; those of settings change with the files. */
-#define CFG_RULE_FIRST 100000u
+#define CFG_RULE_FIRST POL_RULE_PASSING
 
 #define CFG_ARM_SECOND_KEY (-1) /* arm_ms: no delay, allowing needs Enter as well */
 

@@ -12,6 +12,10 @@
 
 #include "src/policy/policy.h"
 
+/** Numbers below it are of saved rules: they last, and the user can look them up. Those of settings, options and
+ * presets begin here, and change with the files. */
+#define POL_RULE_PASSING 100000u
+
 /** Begins the target of a question, or rule, about a server inside; its port follows. */
 #define POL_PUBLISH "publish:"
 

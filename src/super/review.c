@@ -116,8 +116,9 @@ static void add_new(struct sup *s, struct sup_review *ret, enum pol_kind kind, c
 	free(row->rule.project);
 	row->rule.project = zw_xstrdup(s->config->project);
 	const char *verb = did == ZW_DID_ALLOW ? "allowed" : "refused";
-	said(row, by == ZW_BY_RULE && rule != 0 ? zw_xasprintf("%s by rule %u", verb, rule)
-						: zw_xasprintf("%s by %s", verb, zw_by_word(by)));
+	said(row, by == ZW_BY_RULE && rule != 0 && rule < POL_RULE_PASSING
+			  ? zw_xasprintf("%s by rule %u", verb, rule)
+			  : zw_xasprintf("%s by %s", verb, zw_by_word(by)));
 }
 
 static void add_all_new(struct sup *s, struct sup_review *ret)
