@@ -34,9 +34,9 @@ struct px_relay;
 /** One end. */
 struct px_side {
 	struct px_relay *relay;
-	int fd; /* owned */
 	struct zev_io *io;
 	struct zw_buf pending; /* to be written to it */
+	int fd;		       /* owned */
 	bool has_ended;	       /* nothing more will come from it */
 	bool is_shut;	       /* it was told that nothing more will come */
 	bool is_bulk;	       /* its last read was a big one */

@@ -21,9 +21,9 @@ struct zev_loop {
 	bool is_running, want_stop;
 };
 
+/* Small: there may be two for each of thousands of silent connections. */
 struct zev_io {
-	struct event event;
-	struct zev_loop *loop;
+	struct event event; /* knows the loop, watched or not */
 	int fd;
 	unsigned what;
 	void (*on_ready)(int fd, unsigned what, void *arg);
@@ -121,7 +121,8 @@ struct zev_io *zev_io_new(struct zev_loop *loop, int fd, unsigned what,
 {
 	struct zev_io *io = zw_xnew(struct zev_io);
 
-	*io = (struct zev_io){.loop = loop, .fd = fd, .on_ready = on_ready, .arg = arg};
+	*io = (struct zev_io){.fd = fd, .on_ready = on_ready, .arg = arg};
+	event_assign(&io->event, loop->base, fd, EV_PERSIST, on_io_event, io);
 	zev_io_set(io, what);
 	return io;
 }
@@ -141,7 +142,7 @@ void zev_io_set(struct zev_io *io, unsigned what)
 		events |= EV_READ;
 	if (what & ZEV_WRITE)
 		events |= EV_WRITE;
-	event_assign(&io->event, io->loop->base, io->fd, events, on_io_event, io);
+	event_assign(&io->event, event_get_base(&io->event), io->fd, events, on_io_event, io);
 	event_add(&io->event, NULL);
 }
 
