@@ -93,6 +93,9 @@ same "no command lines" 0 "$(cat "$store" "$store-wal" 2>/dev/null | grep -ac hu
 "$zwatch" run -- sh -c 'touch there; exec sleep 600' </dev/null >/dev/null 2>&1 &
 job=$!
 wait_until 20 test -e there || bad "the session did not start"
+# The store begins after the agent does.
+on_record() { "$zwatch" history --json | grep -q running; }
+wait_until 20 on_record || bad "the session is not on record"
 out=$("$zwatch" uninstall --yes 2>&1)
 same "uninstall while a session runs" 1 $?
 has "and why" "a session is running" "$out"
