@@ -13,7 +13,7 @@
 #include "src/config/standins.h"
 #include "src/super/super_i.h"
 
-#define BROKER_READY_MS 5000
+#define BROKER_READY_MS 20000
 #define STORE_READY_MS	6000
 #define AUDIT_CLOSE_MS	5000
 #define LAST_EVENTS_MS	300
