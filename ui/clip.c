@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +18,9 @@
 #include "src/base/utf8.h"
 #include "src/base/vis.h"
 #include "ui/fmt.h"
+
+/* Until then a tool that cannot reach its clipboard has said so. */
+#define TOOL_FAILS_MS 500
 
 struct tool {
 	const char *env;     /* only where this is set */
@@ -52,15 +57,29 @@ static char *program_path(const char *name)
 	return NULL;
 }
 
-/* A grandchild, so that nobody has to wait for a tool that stays to serve the clipboard. */
+/* A tool that serves the clipboard goes into the background by itself; one that cannot says so by its
+ * status, and soon. What still runs then is taken to work. */
+static bool has_failed(pid_t tool)
+{
+	struct pollfd p = {.fd = (int)syscall(SYS_pidfd_open, tool, 0), .events = POLLIN};
+	int status = 0;
+
+	return p.fd >= 0 && poll(&p, 1, TOOL_FAILS_MS) > 0 && waitpid(tool, &status, 0) == tool &&
+	       status != 0;
+}
+
+/* A grandchild, so that nobody has to wait for a tool that stays to serve the clipboard. Returns
+ * whether it took the text. */
 static bool run(const char *path, const struct tool *tool, int fd_text)
 {
-	int status, fd_null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int status = 0, fd_null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	pid_t pid = fork();
 
 	if (pid == 0) {
-		if (fork() != 0)
-			_exit(0);
+		pid_t child = fork();
+
+		if (child != 0)
+			_exit(child < 0 || has_failed(child));
 		setsid();
 		dup2(fd_text, 0);
 		dup2(fd_null, 1);
@@ -70,7 +89,10 @@ static bool run(const char *path, const struct tool *tool, int fd_text)
 	}
 	if (fd_null >= 0)
 		close(fd_null);
-	return pid > 0 && waitpid(pid, &status, 0) == pid;
+	while (pid > 0 && waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return false;
+	return pid > 0 && status == 0;
 }
 
 static int text_fd(const char *text, size_t len)

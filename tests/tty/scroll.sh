@@ -103,11 +103,14 @@ tt_keys Enter
 tt_wait '^refused'
 same "the buffer is as it was" 'https://example.com/a?b=c' "$(tt_copied)"
 
-# without a place to copy to, a file that only the user can read
+# without a place to copy to (a tool that fails is none), a file that only the user can read
 tt_type 'exit'
 tt_keys Enter
 tt_wait '\[exit 0\]'
-tt_start 100x30 env -u TMUX "$zwatch" --env PS1="'ready> '" run -- bash --norc --noprofile
+mkdir "$W/tools"
+printf '#!/bin/sh\necho "no display" >&2\nexit 1\n' >"$W/tools/xclip"
+chmod 755 "$W/tools/xclip"
+tt_start 100x30 env -u TMUX DISPLAY=:0 PATH="$W/tools:$PATH" "$zwatch" --env PS1="'ready> '" run -- bash --norc --noprofile
 tt_wait 'ready>'
 tt_type 'clear; echo into a file'
 tt_keys Enter
