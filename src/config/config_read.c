@@ -700,9 +700,15 @@ static void read_agent(struct rd *r, const struct cfg_json *v)
 		else if (m->type != CFG_JSON_STRING)
 			FAIL(r, "`%s` must be text in quotes, not %s.", m->key,
 			     cfg_json_type_word(m->type));
+		else if (m->key[0] == 'i' && strcmp(import_settings, "on") == 0)
+			/* The agent can write its own settings: they would open what it likes. */
+			FAIL(r,
+			     "`importSettings` cannot be `on`: the agent could write what is then "
+			     "in force. Take it over once, after a look: zwatch import claude "
+			     "--write");
 		else if (m->key[0] == 'i' && strcmp(import_settings, "ask") != 0 &&
-			 strcmp(import_settings, "on") != 0 && strcmp(import_settings, "off") != 0)
-			FAIL(r, "`importSettings` cannot be `%s`, only ask, on or off.",
+			 strcmp(import_settings, "off") != 0)
+			FAIL(r, "`importSettings` cannot be `%s`, only ask or off.",
 			     import_settings);
 		else if (m->key[0] == 'p' && preset[0] != '\0' && !cfg_agent_is_known(preset)) {
 			const char *near = zw_nearest(preset, cfg_agent_names());

@@ -218,7 +218,11 @@ static void test_values__out_of_range_and_unknown_words(void **state)
 	user("{\"agents\": {\"x\": {\"preset\": \"clade\"}}}",
 	     "error: there is no preset `clade`. Did you mean `claude`? config.json:1");
 	user("{\"agents\": {\"x\": {\"importSettings\": \"maybe\"}}}",
-	     "error: `importSettings` cannot be `maybe`, only ask, on or off. config.json:1");
+	     "error: `importSettings` cannot be `maybe`, only ask or off. config.json:1");
+	user("{\"agents\": {\"x\": {\"importSettings\": \"on\"}}}",
+	     "error: `importSettings` cannot be `on`: the agent could write what is then in force. "
+	     "Take it over "
+	     "once, after a look: zwatch import claude --write config.json:1");
 }
 
 static void test_sites__bad_patterns_are_errors(void **state)
