@@ -15,7 +15,8 @@
 #define QUEUE_MAX_B (16u << 20)
 /* A batch of this size is written without waiting for more. */
 #define BATCH_B (1u << 20)
-/* The length of a transaction: so long somebody waits whose event comes while one is written. */
+/* The length of a transaction: so long somebody waits whose event comes while one is written. More while
+ * more than a batch waits. */
 #define SLICE_US 500
 /* The same with something in it that is waited for. */
 #define WANTED_US     200
@@ -183,6 +184,15 @@ static int still_there(struct aud_writer *w)
 	return 0;
 }
 
+/* The more waits, the longer: what comes faster than short transactions take is held up in its channel
+ * rather than lost here. */
+static int64_t slice_us(const struct aud_writer *w)
+{
+	int64_t n = (int64_t)(w->queue.len_b / BATCH_B);
+
+	return SLICE_US * (1 + n * n);
+}
+
 /* Writes what one transaction takes. *ret: items that are in the store now. */
 static int write_once(struct aud_writer *w, size_t *ret)
 {
@@ -196,7 +206,7 @@ static int write_once(struct aud_writer *w, size_t *ret)
 		return r;
 	bool is_wanted = w->queue.n_wanted > 0 || w->is_urgent;
 	r = aud_store_write(w->store, &w->queue.items, w->n_lost_unwritten,
-			    is_wanted ? WANTED_US : SLICE_US, &done);
+			    is_wanted ? WANTED_US : slice_us(w), &done);
 	if (r < 0)
 		return r;
 	w->n_lost += done.n_refused;
