@@ -277,7 +277,7 @@ def main():
         os.chdir(project)
         os.makedirs(os.path.join(home, ".config/zwatch"))
         with open(os.path.join(home, ".config/zwatch/config.json"), "w") as f:
-            f.write("{}")  # nobody's first run
+            f.write('{"ui": {"review": false}}')  # nobody's first run
         for name in ("TMUX", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
             os.environ.pop(name, None)
         os.environ.update(HOME=home, TERM="xterm-256color", COLORTERM="truecolor", LC_ALL="C.UTF-8", TMUX_TMPDIR=home)

@@ -56,7 +56,7 @@ def prepare():
         os.makedirs(os.path.join(folder, name), mode=0o700)
     os.makedirs(os.path.join(folder, "home/.config/zwatch"), mode=0o700)
     with open(os.path.join(folder, "home/.config/zwatch/config.json"), "w") as f:
-        f.write("{}")  # nobody's first run
+        f.write('{"ui": {"review": false}}')  # nobody's first run
     keep = {k: v for k, v in os.environ.items() if k in ("PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS")}
     os.environ.clear()
     os.environ.update(keep, HOME=os.path.join(folder, "home"), XDG_RUNTIME_DIR=os.path.join(folder, "run"),

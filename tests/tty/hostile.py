@@ -16,7 +16,7 @@ env = {k: v for k, v in os.environ.items() if k not in (
     "XDG_CONFIG_HOME", "XDG_STATE_HOME", "DOCKER_HOST", "CLAUDE_AX_SCREEN_READER")}
 env.update(HOME=work + "/home", XDG_RUNTIME_DIR=work + "/run", LC_ALL="C.UTF-8",
            PATH=work + "/tools:" + env["PATH"], TOLD=work + "/told")
-json.dump({"notify": {"desktop": "always", "command": 'printf "%s" "$1" >>"$TOLD"'}},
+json.dump({"ui": {"review": False}, "notify": {"desktop": "always", "command": 'printf "%s" "$1" >>"$TOLD"'}},
           open(work + "/home/.config/zwatch/config.json", "w"))
 
 

@@ -24,7 +24,7 @@ class Session:
         self.home = self.dir + "/home"
         for d in ("home/.config/zwatch", "run", "project/bin", "tools"):
             os.makedirs(self.dir + "/" + d, 0o700)
-        json.dump(settings, open(self.home + "/.config/zwatch/config.json", "w"))
+        json.dump({"ui": {"review": False}, **settings}, open(self.home + "/.config/zwatch/config.json", "w"))
         self.told = self.dir + "/told"
         program(self.dir + "/tools/notify-send", "printf '%%s\\n' \"$@\" >>%s\n" % self.told)
         # What the agent may write stands first in PATH, and must not be found.

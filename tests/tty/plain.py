@@ -8,7 +8,7 @@ env = {k: v for k, v in os.environ.items() if k not in ("ZWATCH", "ZWATCH_UI", "
 env.update(HOME=home + "/home", XDG_RUNTIME_DIR=home + "/run", LC_ALL="C.UTF-8", TERM="dumb")
 os.makedirs(env["HOME"] + "/.config/zwatch", 0o700)
 with open(env["HOME"] + "/.config/zwatch/config.json", "w") as f:
-    f.write("{}")  # nobody's first run
+    f.write('{"ui": {"review": false}}')  # nobody's first run
 os.makedirs(env["XDG_RUNTIME_DIR"], 0o700)
 bad = 0
 
