@@ -31,3 +31,7 @@ same_enough='s/Worked for.*//'
 others_max=3
 in_both
 tool
+# Its service outside would stay for ever.
+for p in /proc/[0-9]*; do
+	case $(readlink "$p/exe") in "$W"/*) pids="$pids ${p#/proc/}" ;; esac
+done
