@@ -11,6 +11,9 @@ zwatch = os.environ["ZW_BIN"] + "/zwatch"
 work = tempfile.mkdtemp(prefix="zwbench.")
 for d in ("home", "run", "project", "s"):
     os.makedirs(work + "/" + d, 0o700)
+os.makedirs(work + "/home/.config/zwatch")
+with open(work + "/home/.config/zwatch/config.json", "w") as f:
+    f.write('{"ui": {"review": false}}')  # nobody's first run
 env = {k: v for k, v in os.environ.items() if k not in ("ZWATCH", "ZWATCH_UI", "XDG_CONFIG_HOME", "XDG_STATE_HOME")}
 env.update(HOME=work + "/home", XDG_RUNTIME_DIR=work + "/run", TERM="xterm-256color", LC_ALL="C.UTF-8")
 
