@@ -300,6 +300,7 @@ int sb_group_make_bare(struct sb_group *ret)
 {
 	static const char *const mounts[] = {MOUNT, MOUNT "/unified"};
 
+	free(ret->why);
 	*ret = (struct sb_group){.procs_fd = -1};
 	for (size_t i = 0; i < ZW_N_ELEMENTS(mounts); i++) {
 		zw_autofree char *own = group_own(mounts[i]);

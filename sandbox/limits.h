@@ -47,7 +47,7 @@ unsigned sb_limits_possible(char **ret_why);
  * limit wanted there is no group. */
 void sb_group_make(const struct sb_limits *l, struct sb_group *ret);
 /**
- * A group without limits, to freeze what is moved into it.
+ * A group without limits, to freeze what is moved into it. @ret holds none yet.
  *
  * Returns  0, or -errno: no part of the tree of groups is the user's own
  */

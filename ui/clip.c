@@ -69,8 +69,8 @@ static bool has_failed(pid_t tool)
 }
 
 /* A grandchild, so that nobody has to wait for a tool that stays to serve the clipboard. Returns
- * whether it took the text. */
-static bool run(const char *path, const struct tool *tool, int fd_text)
+ * whether it took the text, as far as that is waited for: the agent's text makes nobody wait. */
+static bool run(const char *path, const struct tool *tool, int fd_text, bool is_waited)
 {
 	int status = 0, fd_null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	pid_t pid = fork();
@@ -79,7 +79,7 @@ static bool run(const char *path, const struct tool *tool, int fd_text)
 		pid_t child = fork();
 
 		if (child != 0)
-			_exit(child < 0 || has_failed(child));
+			_exit(child < 0 || (is_waited && has_failed(child)));
 		setsid();
 		dup2(fd_text, 0);
 		dup2(fd_null, 1);
@@ -105,7 +105,7 @@ static int text_fd(const char *text, size_t len)
 }
 
 /* Returns the name of the tool that took it; NULL = none is there. */
-static const char *give_to_tool(const char *text, size_t len)
+static const char *give_to_tool(const char *text, size_t len, bool is_waited)
 {
 	for (size_t i = 0; i < ZW_N_ELEMENTS(tools); i++) {
 		zw_autofree char *path = is_set(tools[i].env) ? program_path(tools[i].name) : NULL;
@@ -113,7 +113,7 @@ static const char *give_to_tool(const char *text, size_t len)
 		if (path == NULL)
 			continue;
 		zw_autoclose int fd = text_fd(text, len);
-		if (fd >= 0 && run(path, &tools[i], fd))
+		if (fd >= 0 && run(path, &tools[i], fd, is_waited))
 			return tools[i].name;
 	}
 	return NULL;
@@ -149,7 +149,7 @@ void clip_copy(struct ui_term *t, const char *text, size_t len, bool is_cut, cha
 	char n[UI_FMT_MAX];
 
 	term_copy(t, text, len);
-	const char *tool = give_to_tool(text, len);
+	const char *tool = give_to_tool(text, len, true);
 	zw_autofree char *path =
 		tool == NULL && !term_has_clipboard(t) ? give_to_file(text, len) : NULL;
 	ui_fmt_count(n, count_chars(text, len));
@@ -190,5 +190,5 @@ void clip_agent(struct ui_term *t, const void *text, size_t len, char *ret_said,
 	if (plain_len == 0)
 		return;
 	term_copy(t, plain, plain_len);
-	give_to_tool(plain, plain_len);
+	give_to_tool(plain, plain_len, false);
 }

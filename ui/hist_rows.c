@@ -406,7 +406,7 @@ static void load_all(struct view_history *v)
 static bool is_filling(const struct view_history *v)
 {
 	return v->level == HIST_EVENTS && v->sort[HIST_EVENTS].col >= 0 && v->scan == NULL &&
-	       v->filter == NULL && v->error >= 0 && v->events.n < HIST_EVENTS_MAX &&
+	       v->filter == NULL && v->error >= 0 && v->events.n + HIST_PAGE_N <= HIST_EVENTS_MAX &&
 	       (v->events.has_older || v->events.has_newer);
 }
 

@@ -2,6 +2,7 @@
  * What the page at the end of a session consists of, and the page as lines. */
 #include "ui/review.h"
 
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,8 +91,14 @@ static bool ask_line(int fd, const char *prompt, char line[LINE_MAX_B])
 	ssize_t got;
 	char c = '\0';
 
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+
 	tcflush(fd, TCIFLUSH);
 	dprintf(fd, "%s ", prompt);
+	if (poll(&p, 1, UI_REVIEW_IDLE_MS) <= 0) {
+		dprintf(fd, "\n");
+		return false;
+	}
 	while ((got = read(fd, &c, 1)) == 1 && c != '\n')
 		if (n + 1 < LINE_MAX_B)
 			line[n++] = c;

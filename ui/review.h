@@ -9,11 +9,16 @@
 
 #include "src/ev/ev.h"
 
+/** Nobody is there who answers: a script on a terminal of its own must not wait for ever. */
+#define UI_REVIEW_IDLE_MS 300000
+
 enum ui_next { UI_NEXT_AS_IS, UI_NEXT_ALWAYS, UI_NEXT_NEVER, UI_NEXT_MAX };
 
 /** One thing; strings borrowed, printable. */
 struct ui_review_row {
 	const char *kind, *what, *program, *said; /* "net" "pypi.org:443" "pip" "allow session" */
+	const char
+		*identity; /* of the program, in full: rows that have the same are one program's */
 	unsigned n_times;
 	bool is_new, is_asked;	    /* is_asked: as it is, it is asked again */
 	bool can_always, can_never; /* which choices there are */
@@ -42,7 +47,7 @@ const char *ui_review_sentence(const struct ui_review_row *r);
 size_t ui_review_count(const struct ui_review *r);
 
 /**
- * Shows the page on the terminal until the user leaves it. Runs @loop, which must not be running.
+ * Shows the page on the terminal until the user leaves it, or presses no key for five minutes. Runs @loop, which must not be running.
  *
  * @tty_fd   stays the caller's
  * Returns   0, or as ui_new(): then nothing was shown

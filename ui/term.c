@@ -929,11 +929,10 @@ void term_notice(struct ui_term *t, const char *text)
 		return;
 	}
 	zw_vis(safe, sizeof(safe), text, strlen(text));
-	sayf(t, "%s\033]%s%s\a%s",
-	     is_tmux	 ? "\033Ptmux;\033"
-	     : is_screen ? "\033P"
-			 : "",
-	     form, safe, is_tmux || is_screen ? "\033\\" : "");
+	/* In parts: what was cut short would have no end. */
+	sayf(t, "%s\033]%s", is_tmux ? "\033Ptmux;\033" : is_screen ? "\033P" : "", form);
+	say(t, safe);
+	say(t, is_tmux || is_screen ? "\a\033\\" : "\a");
 	flush(t);
 }
 

@@ -17,7 +17,8 @@
 #include "ui/term.h"
 
 #define FRAME_MS      16 /* between frames while much is going on: 60 a second */
-#define KEY_FRAME_MS  3	 /* and while the user types */
+#define STUCK_MS      50
+#define KEY_FRAME_MS  3 /* and while the user types */
 #define KEY_RECENT_MS 60
 /* When nobody could read a line before it is gone, fewer pictures show as much. */
 #define FLOOD_FRAMES   6
@@ -87,9 +88,13 @@ static void draw(struct ui *ui)
 {
 	struct ui_core *core = &ui->core;
 
-	/* A terminal that does not read gets no more; on_written() comes when it does. */
-	if (!term_is_ready(ui->term))
+	/* A terminal that does not read gets no more. on_written() comes when it has read a picture; what
+	 * else it has to read (a copied text) is looked after. */
+	if (!term_is_ready(ui->term)) {
+		if (!zev_timer_is_running(ui->frame_timer))
+			zev_timer_start(ui->frame_timer, STUCK_MS);
 		return;
+	}
 	if (ui->grid.rows != core->rows || ui->grid.cols != core->cols) {
 		draw_grid_fini(&ui->grid);
 		draw_grid_init(&ui->grid, core->rows, core->cols);
@@ -109,6 +114,7 @@ static void draw(struct ui *ui)
 						.shape = core->cursor_shape});
 	} else {
 		core->is_dirty = true;
+		zev_timer_start(ui->frame_timer, STUCK_MS);
 	}
 	ui_core_drawn(core);
 	tick_start(ui);
@@ -483,8 +489,27 @@ static void history_open(struct ui_core *core, void *arg)
 }
 
 /* A program whose whole screen is one view. */
+struct idle {
+	struct history_run *run;
+	struct zev_timer *timer;
+	int64_t since_ms, max_ms;
+};
+
+static void on_idle(void *arg)
+{
+	struct idle *i = arg;
+	int64_t key_ms = i->run->ui->core.key_ms;
+	int64_t left = (key_ms > i->since_ms ? key_ms : i->since_ms) + i->max_ms - zw_mono_ms();
+
+	if (left <= 0)
+		zev_stop(i->run->loop);
+	else
+		zev_timer_start(i->timer, left);
+}
+
+/* @idle_ms: without a key for so long it ends by itself; 0 = never */
 static int page_run(struct zev_loop *loop, int tty_fd, const struct ui_config *config,
-		    void (*open)(struct ui_core *core, void *arg), void *arg)
+		    int64_t idle_ms, void (*open)(struct ui_core *core, void *arg), void *arg)
 {
 	static const int ends[] = {SIGTERM, SIGHUP, SIGINT};
 	struct zev_signal *end[ZW_N_ELEMENTS(ends)];
@@ -507,7 +532,12 @@ static int page_run(struct zev_loop *loop, int tty_fd, const struct ui_config *c
 	for (size_t i = 0; i < ZW_N_ELEMENTS(ends); i++)
 		end[i] = zev_signal_new(loop, ends[i], on_history_signal, &run);
 	schedule(run.ui);
+	struct idle idle = {.run = &run, .since_ms = zw_mono_ms(), .max_ms = idle_ms};
+	idle.timer = zev_timer_new(loop, on_idle, &idle);
+	if (idle_ms > 0)
+		zev_timer_start(idle.timer, idle_ms);
 	r = zev_run(loop);
+	zev_timer_free(idle.timer);
 	zev_signal_free(winch);
 	for (size_t i = 0; i < ZW_N_ELEMENTS(ends); i++)
 		zev_signal_free(end[i]);
@@ -523,7 +553,7 @@ int ui_history_run(struct zev_loop *loop, int tty_fd, const struct ui_history_co
 				    .has_colour = config->has_colour,
 				    .player = config->player};
 
-	return page_run(loop, tty_fd, &c, history_open, (void *)(uintptr_t)config);
+	return page_run(loop, tty_fd, &c, 0, history_open, (void *)(uintptr_t)config);
 }
 
 static void review_open(struct ui_core *core, void *arg)
@@ -541,5 +571,5 @@ int ui_review_run(struct zev_loop *loop, int tty_fd, struct ui_review *review, b
 
 	/* What was typed for the agent when it ended is for nobody. */
 	tcflush(tty_fd, TCIFLUSH);
-	return page_run(loop, tty_fd, &c, review_open, review);
+	return page_run(loop, tty_fd, &c, UI_REVIEW_IDLE_MS, review_open, review);
 }

@@ -18,7 +18,10 @@ struct view_review {
 	struct ui_list list;
 	bool is_saving;	  /* the second step */
 	int64_t awake_ms; /* when keys count; 0 = the picture is not on the terminal yet */
-	int scroll;	  /* of the second step */
+	bool is_drawn;	  /* the picture that the keys are for is on its way to the terminal */
+	bool is_end_drawn,
+		is_seen; /* the last line of the second step was drawn, is on the terminal */
+	int scroll;	 /* of the second step */
 	char said[400];
 };
 
@@ -160,11 +163,12 @@ static void draw_saving(struct view_review *v, const struct draw_ctx *c)
 		if (sentence != NULL)
 			row = wrap(c, row, UI_STYLE_STRONG, sentence) + 1;
 	}
-	int n = row + v->scroll - c->rows;
-	v->scroll = v->scroll < n ? v->scroll : n > 0 ? n : 0;
 	row = wrap(c, row, UI_STYLE_TEXT,
 		   "Saved in rules.json. Taken back by zwatch rules rm and the number.");
-	wrap(c, row, UI_STYLE_WARN, v->said);
+	row = wrap(c, row, UI_STYLE_WARN, v->said);
+	int n = row + v->scroll - c->rows;
+	v->is_end_drawn = v->is_end_drawn || v->scroll >= n;
+	v->scroll = v->scroll < n ? v->scroll : n > 0 ? n : 0;
 }
 
 static void review_draw(struct view *view, const struct draw_ctx *c)
@@ -174,6 +178,7 @@ static void review_draw(struct view *view, const struct draw_ctx *c)
 	int top = c->rows >= 16 ? 3 : 1, height = c->rows - top - 1 - detail;
 	char title[200];
 
+	v->is_drawn = true;
 	view->core->is_cursor_visible = false;
 	ui_list_update(&v->list, v->r->n, height > 0 ? (size_t)height : 1, key_of, v);
 	draw_clear(c);
@@ -224,7 +229,8 @@ static void choose_same(struct view_review *v, const struct ui_review_row *from)
 	for (size_t i = 0; i < v->r->n; i++) {
 		struct ui_review_row *r = &v->r->rows[i];
 
-		if (strcmp(r->program, from->program) == 0 && ui_next_is_there(r, from->next))
+		if (strcmp(r->identity, from->identity) == 0 &&
+		    strcmp(r->program, from->program) == 0 && ui_next_is_there(r, from->next))
 			r->next = from->next;
 	}
 	snprintf(v->said, sizeof(v->said), "All of %.40s: %s.", from->program,
@@ -255,7 +261,10 @@ static void save(struct view_review *v)
 static bool saving_key(struct view_review *v, struct ui_key key)
 {
 	if (key.mods == 0 && key.code == 'y') {
-		save(v);
+		if (v->is_seen)
+			save(v);
+		else
+			v->scroll++;
 	} else if (key.code == UI_KEY_DOWN || key.code == UI_KEY_PGDN || key.code == ' ') {
 		v->scroll++;
 	} else if (key.code == UI_KEY_UP || key.code == UI_KEY_PGUP) {
@@ -271,8 +280,12 @@ static bool review_key(struct view *view, struct ui_key key)
 {
 	struct view_review *v = (struct view_review *)view;
 
-	if (is_asleep(v))
+	if (is_asleep(v)) {
+		/* Who is still typing for the agent does not decide here. */
+		if (v->awake_ms != 0)
+			v->awake_ms = view->core->now_ms + ASLEEP_MS;
 		return true;
+	}
 	return v->is_saving && saving_key(v, key);
 }
 
@@ -298,6 +311,7 @@ static enum ui_cmd review_cmd(struct view *view, enum ui_cmd cmd)
 		v->is_saving = true;
 		v->scroll = 0;
 		v->awake_ms = 0;
+		v->is_drawn = v->is_end_drawn = v->is_seen = false;
 	}
 	return UI_CMD_NONE;
 }
@@ -306,8 +320,9 @@ static void review_written(struct view *view)
 {
 	struct view_review *v = (struct view_review *)view;
 
-	if (v->awake_ms == 0)
+	if (v->awake_ms == 0 && v->is_drawn)
 		v->awake_ms = view->core->now_ms + ASLEEP_MS;
+	v->is_seen = v->is_end_drawn;
 }
 
 static const char *review_hints(struct view *view)
@@ -316,7 +331,7 @@ static const char *review_hints(struct view *view)
 	int cols = view->core->cols;
 
 	if (v->is_saving)
-		return "y save   Esc back";
+		return v->is_end_drawn ? "y save   Esc back" : "Down read on   Esc back";
 	if (ui_review_count(v->r) == 0)
 		return cols >= 70
 			       ? "Left Right choose  m all of its program  q leave all as they are"

@@ -31,7 +31,8 @@ static void lock(void)
 }
 
 /* zwatch wants all to stand still. Only pid 1 can stop them in one call, which no fork escapes. The
- * kernel says 0 for a sender outside, and nobody can claim SI_USER of another. */
+ * kernel says 0 for a sender outside. It may say so as well of one inside that has used up its signal
+ * queue: that one stops itself and its own, which it can do anyway, so nothing more may hang on it. */
 static void on_stop_all(int sig, siginfo_t *info, void *context)
 {
 	(void)sig;

@@ -99,7 +99,8 @@ static const char *const sql[ST_MAX] = {
 	[ST_SUMS] =
 		"UPDATE sums SET n_events = n_events + ?2, n_allow = n_allow + ?3, n_deny ="
 		" n_deny + ?4, n_auto = n_auto + ?5, n_miss = n_miss + ?6, n_gone = n_gone + ?7,"
-		" n_fail = n_fail + ?8, up_b = up_b + ?9, down_b = down_b + ?10, last_us ="
+		" n_fail = n_fail + ?8, up_b = min(up_b, 9223372036854775807 - max(?9, 0)) + ?9,"
+		" down_b = min(down_b, 9223372036854775807 - max(?10, 0)) + ?10, last_us ="
 		" max(last_us, ?11), n_ask = n_ask + ?12 WHERE session = ?1",
 	[ST_TALLY] = "INSERT INTO tallies (session, source, seq, did, n_times, up_b, down_b)"
 		     " VALUES (?1, ?2, ?3, ?4, coalesce(?5, 1), ?6, ?7) ON CONFLICT DO UPDATE SET"

@@ -18,6 +18,8 @@
 /* The length of a transaction: so long somebody waits whose event comes while one is written. More while
  * more than a batch waits. */
 #define SLICE_US 500
+/* The same when nothing comes any more. */
+#define END_US 100000
 /* The same with something in it that is waited for. */
 #define WANTED_US     200
 #define BUSY_AGAIN_MS 50
@@ -31,6 +33,7 @@
 #define WAL_REST_PAGES 2000
 #define WAL_HARD_PAGES 64000
 #define TIDY_LOOK_MS   2
+#define HOLD_MS	       200
 #define IDLE_MS	       250
 /* Between steps of finishing a removal that was cut short. */
 #define REST_MS 100
@@ -53,7 +56,9 @@ struct aud_writer {
 	bool is_urgent;	 /* somebody wants a number */
 	bool is_tidying; /* the log is moved into the file, pass after pass */
 	bool is_holding; /* and this pass may be the last, if nothing is written meanwhile */
-	int n_tidied;	 /* pages, by the pass before */
+	int64_t held_ms; /* since when */
+	bool is_ending;
+	int n_tidied; /* pages, by the pass before */
 };
 
 struct aud_writer *aud_writer_new(const struct zw_msg_aud_open *open, pid_t zwatch_pid,
@@ -190,6 +195,8 @@ static int64_t slice_us(const struct aud_writer *w)
 {
 	int64_t n = (int64_t)(w->queue.len_b / BATCH_B);
 
+	if (w->is_ending)
+		return END_US;
 	return SLICE_US * (1 + n * n);
 }
 
@@ -206,7 +213,7 @@ static int write_once(struct aud_writer *w, size_t *ret)
 		return r;
 	bool is_wanted = w->queue.n_wanted > 0 || w->is_urgent;
 	r = aud_store_write(w->store, &w->queue.items, w->n_lost_unwritten,
-			    is_wanted ? WANTED_US : slice_us(w), &done);
+			    is_wanted && w->queue.len_b < BATCH_B ? WANTED_US : slice_us(w), &done);
 	if (r < 0)
 		return r;
 	w->n_lost += done.n_refused;
@@ -270,10 +277,11 @@ static void failed(struct aud_writer *w, int error, int64_t now_ms)
 	}
 	bool is_long = !is_busy || now_ms - w->error_ms >= AUD_BUSY_MS;
 	w->retry_ms = now_ms + (is_long ? AUD_RETRY_MS : BUSY_AGAIN_MS);
+	/* Before the store is closed, which waits for a pass under way. */
+	refuse_wanted(w, is_long && !is_busy ? INT64_MAX : now_ms - AUD_BUSY_MS);
 	/* A full disk and a lock pass by; for the rest a new handle is worth the try. */
 	if (!is_busy && error != -ENOSPC)
 		aud_store_close(w->store);
-	refuse_wanted(w, is_long && !is_busy ? INT64_MAX : now_ms - AUD_BUSY_MS);
 	if (is_long && (!w->is_told || w->n_lost != w->n_lost_told)) {
 		if (w->is_told || w->session != 0) /* else on_opened tells it */
 			cannot_write(w, error);
@@ -390,7 +398,10 @@ static void tidy_more(struct aud_writer *w)
 		return;
 	}
 	w->n_tidied = n_done;
+	bool was_holding = w->is_holding;
 	w->is_holding = n - (unsigned)n_done <= WAL_REST_PAGES;
+	if (w->is_holding && !was_holding)
+		w->held_ms = zw_mono_ms();
 	if (!aud_store_tidy(w->store))
 		tidy_end(w, false);
 }
@@ -415,10 +426,16 @@ static void tidy(struct aud_writer *w)
 		tidy_end(w, false);
 }
 
+/* A pass may hang on its disk; events are not held back for so long. */
+static bool is_held(const struct aud_writer *w)
+{
+	return w->is_holding && zw_mono_ms() - w->held_ms < HOLD_MS;
+}
+
 /* Whether events are to be written now, of those that nobody waits for. */
 static bool is_full(const struct aud_writer *w)
 {
-	return w->queue.len_b >= (w->is_holding ? QUEUE_MAX_B / 2 : BATCH_B);
+	return w->queue.len_b >= (is_held(w) ? QUEUE_MAX_B / 2 : BATCH_B);
 }
 
 static int64_t until(int64_t at_ms, int64_t now_ms)
@@ -431,9 +448,10 @@ static int64_t calm_due_ms(const struct aud_writer *w, int64_t now_ms)
 {
 	int64_t due_ms = -1;
 
-	if (w->queue.n_items > 0 && !w->is_holding)
+	if (w->queue.n_items > 0 && !is_held(w))
 		due_ms = until(aud_queue_since_ms(&w->queue) + AUD_GATHER_MS, now_ms);
-	else if (w->queue.n_items == 0 && aud_store_wal_pages(w->store) >= WAL_IDLE_PAGES)
+	else if (w->queue.n_items == 0 && !w->is_tidying &&
+		 aud_store_wal_pages(w->store) >= WAL_IDLE_PAGES)
 		due_ms = until(w->put_ms + IDLE_MS, now_ms);
 	if (w->is_tidying && (due_ms < 0 || due_ms > TIDY_LOOK_MS))
 		return TIDY_LOOK_MS;
@@ -467,7 +485,7 @@ static bool is_write_due(const struct aud_writer *w, int64_t now_ms)
 		return true;
 	return w->queue.n_items > 0 &&
 	       (w->queue.n_wanted > 0 || w->is_urgent || is_full(w) ||
-		(!w->is_holding && now_ms - aud_queue_since_ms(&w->queue) >= AUD_GATHER_MS));
+		(!is_held(w) && now_ms - aud_queue_since_ms(&w->queue) >= AUD_GATHER_MS));
 }
 
 void aud_writer_run(struct aud_writer *w)
@@ -506,6 +524,7 @@ int aud_writer_end(struct aud_writer *w, int64_t t_us, int64_t exit_status, stru
 	int64_t end_ms = zw_mono_ms() + wait_ms;
 	int r;
 
+	w->is_ending = true;
 	do {
 		r = attempt(w);
 		while (r == 0 && w->queue.n_items > 0)

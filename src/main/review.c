@@ -124,6 +124,7 @@ static void page_fill(struct run *run)
 			.kind = row->rule.kind == POL_KIND_SITE ? "net" : "unix",
 			.what = row->title,
 			.program = row->program,
+			.identity = row->rule.program,
 			.said = row->said,
 			.n_times = row->n_times,
 			.is_new = row->is_new,

@@ -379,8 +379,11 @@ void sup_on_serving(struct sup *s, const struct zw_msg_serving *m)
 {
 	struct sup_port *p = port_find(s, m->port);
 
-	/* What was said of one program is not said of another that takes its port. */
-	if (m->is_gone || (p != NULL && !zw_span_eq(m->exe, p->program))) {
+	/* What was said of one program is not said of another that takes its port; a rule is about the
+	 * very file, so another one under the same path is looked at anew. */
+	bool is_other = p != NULL && (!zw_span_eq(m->exe, p->program) ||
+				      (p->rule != 0 && p->exe_id != m->exe_id));
+	if (m->is_gone || is_other) {
 		gone(s, m->port);
 		p = NULL;
 	}
@@ -388,6 +391,7 @@ void sup_on_serving(struct sup *s, const struct zw_msg_serving *m)
 		return;
 	if (p != NULL) {
 		p->pid = m->pid;
+		p->exe_id = m->exe_id;
 		if (p->fd < 0)
 			offer(s, p, m);
 		return;
@@ -396,6 +400,7 @@ void sup_on_serving(struct sup *s, const struct zw_msg_serving *m)
 	p->port = m->port;
 	p->fd = -1;
 	p->pid = m->pid;
+	p->exe_id = m->exe_id;
 	p->program = zw_span_dup(m->exe);
 	TAILQ_INSERT_TAIL(&s->ports, p, link);
 	offer(s, p, m);

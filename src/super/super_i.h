@@ -143,6 +143,7 @@ struct sup_port {
 	uint16_t port;
 	uint32_t pid;
 	char *program; /* owned, raw bytes */
+	uint64_t exe_id;
 	unsigned by;   /* ZW_BY_*: why it is offered */
 	uint32_t rule; /* of rules.json, 0 = none */
 	int fd;	       /* listener on the host, owned; negative = not offered */

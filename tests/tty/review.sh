@@ -45,7 +45,7 @@ press() {
 	for _ in $(seq 200); do
 		tt_has "$2" && break
 		tt_keys "$1"
-		sleep 0.2
+		sleep 0.7 # keys that come faster are taken for what is typed for the agent
 	done
 	tt_wait "$2"
 }
