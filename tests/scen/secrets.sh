@@ -50,8 +50,9 @@ tt_keys a
 tt_wait 's\.sock' 60
 screen "the question"
 tt_keys d
-tt_wait 'client.py' 60
+tt_wait 'Class +unknown' 60
 screen "its details"
+tt_awake # a key that comes before the new picture is on screen is for nobody
 tt_keys n
 wait_until 60 test -e done || bad "the program did not go on"
 cat "$state"/history.db* >"$W/bytes"
