@@ -11,6 +11,7 @@ zw_unit(ui_deliberate_plain SOURCES unit/ui_deliberate_plain.c DEPS zw_ui_core z
 zw_unit(ui_deliberate SOURCES unit/ui_deliberate.c DEPS zw_ui_core zw_test_ui)
 set_property(TEST unit.ui_deliberate PROPERTY TIMEOUT 600)
 zw_unit(ui_views SOURCES unit/ui_views.c DEPS zw_ui_core zw_test_ui)
+zw_unit(ui_review SOURCES unit/ui_review.c DEPS zw_ui_core zw_test_ui)
 zw_unit(ui_rows SOURCES unit/ui_rows.c DEPS zw_ui_core zw_test_ui)
 zw_unit(ui_keys SOURCES unit/ui_keys.c DEPS zw_ui_core zw_test_ui)
 zw_unit(ui_flood SOURCES unit/ui_flood.c DEPS zw_ui_core zw_test_ui)

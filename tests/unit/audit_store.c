@@ -454,6 +454,52 @@ static void test_wanted_in_a_flood__goes_first(void **state)
 	assert_store(p, "SELECT count(*) FROM socket_events", "5003");
 }
 
+/* A refusal whose number is wanted makes the first transaction short, and not all that come after it. */
+static void test_refusal_in_a_flood__does_not_slow_the_rest(void **state)
+{
+	struct place *p = *state;
+	struct ear e;
+	struct aud_writer *w = writer_start(p, &e);
+	union zw_msg_any m;
+	int n_runs = 0;
+
+	for (uint64_t n = 1; n <= 50000; n++) {
+		m = a_sock(n, ZW_DID_AUTO);
+		if (n == 15000)
+			m.sock_event.want_commit = 2;
+		aud_writer_put(w, ZW_ID_sock_event, &m);
+	}
+	for (; aud_writer_due_ms(w) == 0 && n_runs < 10000; n_runs++)
+		aud_writer_run(w);
+	assert_int_equal(e.n_kept, 1);
+	assert_true(n_runs < 1500); /* with 200 us each it takes twice as many and more */
+	assert_int_equal(writer_stop(w), 0);
+	assert_store(p, "SELECT count(*) FROM socket_events", "50000");
+}
+
+/* Only a helper that was taken over counts so: it spoils its sum, not the record. */
+static void test_sum_of_bytes__stays_at_its_end(void **state)
+{
+	struct place *p = *state;
+	struct ear e;
+	struct aud_writer *w = writer_start(p, &e);
+
+	for (uint64_t n = 1; n <= 3; n++) {
+		union zw_msg_any m = a_conn(n, 2, ZW_DID_ALLOW);
+
+		m.conn_event.up_b = m.conn_event.down_b = UINT64_MAX;
+		aud_writer_put(w, ZW_ID_conn_event, &m);
+		run_for(w, 70);
+	}
+	put_wanted(w, 4);
+	aud_writer_run(w);
+	assert_int_equal(e.n_kept, 1);
+	assert_int_equal(e.n_problems, 0);
+	assert_int_equal(writer_stop(w), 0);
+	assert_store(p, "SELECT count(*) FROM connections", "3");
+	assert_store(p, "SELECT up_b = 9223372036854775807 FROM sums", "1");
+}
+
 static void test_kill_9_after_the_word__row_is_there(void **state)
 {
 	struct place *p = *state;
@@ -1049,6 +1095,8 @@ int main(void)
 		T(test_wanted__told_only_after_the_commit),
 		T(test_unwanted__gathered_for_50_ms),
 		T(test_wanted_in_a_flood__goes_first),
+		T(test_refusal_in_a_flood__does_not_slow_the_rest),
+		T(test_sum_of_bytes__stays_at_its_end),
 		T(test_kill_9_after_the_word__row_is_there),
 		T(test_new_writer_of_the_same_zwatch__goes_on),
 		T(test_running_session_of_a_live_process__stays),
